@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "alive",
+    "attention_only",
     "begin",
     "check",
     "figures",
@@ -54,6 +55,7 @@ FUNCTIONS = {
 }  # name -> the module that defines it
 MODULES = {
     "alive": "widgets.alive",
+    "attention_only": "models.attention_only",
     "figures": "figures",
     "gpt": "models.gpt",
     "pretrained": "models.pretrained",

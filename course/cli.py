@@ -2,6 +2,7 @@
 
 attention check my_answers.py            every exercise that the file answers
 attention check my_answers.py softmax    one of them
+attention watch my_answers.py            the same on each save
 attention progress                       progress on the answers in this folder and on the course
 """
 
@@ -9,7 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import os
+import signal
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +23,8 @@ from typing import Any
 from .harness.errors import is_theirs
 from .notebook import catalog, check, course_progress, lesson_progress, session
 from .report import Report, display
+
+POLL = 0.2  # seconds between two looks at a watched file
 
 
 class UnusableFile(Exception):
@@ -33,10 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     verbs = parser.add_subparsers(dest="verb", required=True)
     check = _add_verb(verbs, "check", "Check the answers in a file.", "check my_answers.py softmax")
-    check.add_argument("file", type=Path, metavar="FILE", help="Python file that defines the answers")
-    check.add_argument(
-        "exercises", nargs="*", metavar="EXERCISE", help="exercises to check (default: all that the file answers)"
-    )
+    watch = _add_verb(verbs, "watch", "Check the answers in a file on each save.", "watch my_answers.py softmax")
+    for verb in (check, watch):
+        verb.add_argument("file", type=Path, metavar="FILE", help="Python file that defines the answers")
+        verb.add_argument(
+            "exercises", nargs="*", metavar="EXERCISE", help="exercises to check (default: all that the file answers)"
+        )
     shown = check.add_mutually_exclusive_group()
     shown.add_argument("--all", action="store_true", help="show all failing cases, and the points for each requirement")
     shown.add_argument("--json", action="store_true", help="print one line of JSON per exercise (docs/json.md)")
@@ -44,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     progress.add_argument(
         "file", type=Path, nargs="*", metavar="FILE", help="Python files with answers (default: all in this folder)"
     )
-    for verb in (check, progress):
+    for verb in (check, watch, progress):
         verb.add_argument(
             "--lesson",
             default="",
@@ -53,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     options = parser.parse_args(arguments)
     try:
-        return _check(options) if options.verb == "check" else _progress(options)
+        return {"check": _check, "watch": _watch, "progress": _progress}[options.verb](options)
     except UnusableFile as error:
         print(error, file=sys.stderr)
         return 2
@@ -79,6 +88,51 @@ def _check(options: argparse.Namespace) -> int:
     if not options.json and not options.all and any(report.folded for report in reports):
         print(f"All cases and requirements: attention check --all {options.file}")
     return 0 if whole and all(report.status == "passes" for report in reports) else 1
+
+
+def _watch(options: argparse.Namespace) -> int:
+    """Run `attention check` on each save, each time in a new process, until Ctrl-C.
+
+    A save ends a check that is still running, such as one of an answer that never returns.
+    """
+    if not options.file.is_file():
+        raise UnusableFile(f"There is no file {options.file}. Save your answers there first.")
+    arguments = ["check", str(options.file), *options.exercises, "--lesson", options.lesson]
+    print(f"{options.file} is checked on each save. Press Ctrl-C to stop.", flush=True)
+    # A fork has imported torch already; it is safe, since this process has no threads
+    get_context = multiprocessing.get_context
+    context = get_context("fork") if hasattr(os, "fork") else get_context("spawn")
+    checked, running = None, None
+    try:
+        while True:
+            found = _state(options.file)
+            if found not in (None, checked):
+                if running is not None:
+                    running.terminate()
+                    running.join()
+                checked = found
+                print(f"\n{time.strftime('%H:%M:%S')} {options.file}", flush=True)
+                running = context.Process(target=_check_in_child, args=(arguments,))
+                running.start()
+            time.sleep(POLL)
+    except KeyboardInterrupt:
+        if running is not None:
+            running.terminate()
+        return 0
+
+
+def _check_in_child(arguments: Sequence[str]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
+    main(arguments)
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """The time of the last change and the size of a file; None while an editor replaces it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _shown(report: Report, options: argparse.Namespace) -> Report:

@@ -8,112 +8,89 @@
 # %% [markdown]
 # # Lesson 8: Training
 #
-# You have built attention, given it a mask, heads and a sense of place. With random weights it is a machine for turning
-# noise into noise. **How does a heap of random numbers learn to write?** The answer is a loop of five lines. It is the
-# same loop for the smallest model and for the largest; every line of it can be wrong in a way that nothing reports; and
-# a curve that falls is no proof that you got it right.
+# You have built attention, with a mask, heads and positions. But with random weights its output means nothing. **How does a
+# model learn to write, and which parts should it have?**
 #
-# You will write every part of that loop yourself: cutting a text into batches, measuring surprise, the block that
-# transformers are stacked from, the learning rate, the step, the honest measurement, and the writing. Then you train a
-# small language model on a story, on this computer, in a minute, with your own functions, and compare it with three
-# lines that it must beat. After that you watch a head form that learns to look back, and you meet nine bugs by their
-# curves.
+# **You will build** batches, the loss, two transformer blocks, a schedule for the learning rate, the training step,
+# evaluation, text generation and the training loop. With them you train a small language model on this computer, in about a
+# minute. Later lessons use *your* model.
 #
-# **You need** log-softmax and temperature (lesson 2), the causal mask (lesson 5), heads (lesson 6), and from lesson 7
-# why attention has to be told about positions. Nothing from your earlier notebooks has to be copied; where they lie
-# beside this one, section 9 trains the attention that you wrote there, too.
+# **You need** log-softmax and temperature (lesson 2), the causal mask (lesson 5), heads (lesson 6) and RoPE (lesson 7).
 #
-# **Time:** about 120 minutes
-#
-# | letter | meaning |
-# |---|---|
-# | $L$ | how many tokens the whole text has; here a token is a letter, a space or a mark |
-# | $N$ | the vocabulary: how many different tokens there are |
-# | $B$ | the batch: how many pieces of text at once |
-# | $T$ | how many tokens a piece has; `block_size` is the most that the model can take |
-# | $w_0, w_1, \dots$ | the tokens of a text, one after the other |
-# | $\mathbf{z}$, $p$ | the logits of one place `(N,)`, and the probabilities that softmax makes of them |
-# | `D`, $H$, `K` | in shapes, the width of the model, the number of heads, the width of a head; in formulas $d_k = d / H$ |
-# | $\theta$, $\eta$, $\tau$ | all parameters of a model; the learning rate; the temperature |
+# **Time:** about 120 minutes, plus 45 for the parts marked *extra*
 
 # %%
 import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, use
+from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
 from torch import nn
 
 begin("08_training")
 
+# %% tags=["demo"]
+# @title The part of attention that this lesson adds
+figures.show(figures.overview("block"))
+
+# %% [markdown]
+# In shapes, `B` is the batch, `T` the number of tokens, `D` the width, `H` the number of heads, `K` a head's width, `N` the
+# size of the vocabulary and `L` the length of a text.
+
 # %% [markdown]
 # ## Review: three questions on what came before
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer before you unfold.
 #
-# **1.** A query stands at place 5 and a key at place 2; both move on by 100. What becomes of their score under RoPE?
-#
-# <details><summary>Answer</summary>
-#
-# It stays: both are turned by the same angles more, and the score depends on the gap alone.
-#
-# </details>
-#
-# **2.** Which of queries, keys and values does RoPE turn, and before or after heads are split?
+# **1.** A query is at position 5, a key at position 2. Both move on by 100. What happens to their score under RoPE?
 #
 # <details><summary>Answer</summary>
 #
-# Queries and keys, inside each head, so after the split. Values are left alone: what is fetched should not depend on
-# where it stood.
+# It stays the same: the score depends only on the two vectors and the gap.
 #
 # </details>
 #
-# **3.** Self-attention without positions: the words of a sentence are shuffled. What becomes of the outputs?
+# **2.** Which of queries, keys and values does RoPE rotate, and before or after the heads are split?
 #
 # <details><summary>Answer</summary>
 #
-# They are shuffled in the same way and otherwise the same. Without a mask or positions, attention does not see order.
+# Queries and keys, after the split.
 #
 # </details>
+#
+# **3.** In self-attention without positions or mask, you shuffle the words. What happens to the outputs?
+#
+# <details><summary>Answer</summary>
+#
+# They are shuffled in the same way, and otherwise unchanged.
+#
+# </details>
+
+# %% tags=["demo"]
+review()
 
 # %%
 import itertools
-from importlib.resources import files
+import time
 
+from course.models import modern_lm
 from course.notebook.training_progress import TrainingProgress
 
-device = "cuda" if torch.cuda.is_available() else "cpu"  # a GPU is taken where there is one; generators stay here
+device = "cuda" if torch.cuda.is_available() else "cpu"  # random generators stay on the CPU
 print("Training on:", torch.cuda.get_device_name() if device == "cuda" else "the CPU")
 
 # %% [markdown]
-# ## 1. Learning to copy
+# ## 1. Learning to copy (extra)
 #
-# Start with the smallest training that deserves the name. A layer of attention stands between a table that turns
-# letters into vectors and a matrix that turns vectors into **logits**, one number for each letter of the alphabet: the
-# greater, the more likely the model holds this letter to be. The task is to say again what it hears: eight different
-# letters in, the same eight out.
-#
-# Training means: measure how wrong the model is, ask for each of its numbers in which direction it should move (that is
-# the gradient), move all of them a little, and start again. (*Review:* lessons 4 to 7 have used such loops.) Here are
-# two hundred such steps.
-#
-# ### Predict first
-#
-# The layer knows nothing of positions. Can it learn to copy? And where will its two heads look?
-#
-# <details><summary>Answer</summary>
-#
-# It can. To say a letter again it does not matter where the letter stands; each place has to find itself, and with
-# eight different letters "the place that holds my letter" is a question about content. So look for weights on the
-# diagonal. But it is enough if *one* of the two heads finds the letter, and they may share the alphabet between them.
-#
-# </details>
+# Training repeats four things: compute outputs, measure how wrong they are, compute the gradient, and move every parameter a
+# little against its gradient. Here is a small example. A layer of attention with two heads sits between an embedding table and
+# a matrix that returns logits (lesson 2), one score for each of 26 letters. The task is to repeat the input, eight different
+# letters.
 
 
 # %% tags=["demo"]
 def learn_to_copy(steps=200, width=32):
-    """Train attention with two heads to say eight letters again.
+    """Train attention with two heads to repeat eight letters.
 
     Returns the losses, and the weights (2, 8, 8) for the letters of "keyboard" before and after the training.
     """
@@ -134,10 +111,10 @@ def learn_to_copy(steps=200, width=32):
         ids = torch.rand(64, 26, generator=generator).argsort(-1)[:, :8]  # (64, 8): eight different letters each
         x = table(ids)
         output, _ = attention(x, x, x)
-        loss = F.cross_entropy(read(output).flatten(0, 1), ids.flatten())  # how wrong it is
+        loss = F.cross_entropy(read(output).flatten(0, 1), ids.flatten())  # how wrong the outputs are
         optimizer.zero_grad()
-        loss.backward()  # which way each number should move
-        optimizer.step()  # move them
+        loss.backward()  # the gradient
+        optimizer.step()  # the move
         losses.append(loss.item())
     return losses, before, look(keyboard)
 
@@ -146,90 +123,79 @@ keyboard = torch.tensor([ord(letter) - ord("a") for letter in "keyboard"])
 copying, before, after = learn_to_copy()
 
 # %% tags=["demo"]
-# @title The loss of copying, and where each letter looks before and after
+# @title The loss of copying, and what each letter attends to
 figures.show(
     figures.losses({"loss of copying": copying}, {"guessing, ln 26": math.log(26)}, ylabel="loss in nats"),
     caption=f"The loss of each of {len(copying)} steps.",
 )
 figures.show(
     figures.training.heads({"before": before, "after": after}, "keyboard"),
-    caption="Where each letter looks, in each of the two heads.",
+    caption="The weights of both heads, before and after training. Without a mask, every letter sees all eight.",
 )
 
 # %% [markdown]
-# At first the loss is that of a guess among 26 letters; at the end hardly a letter is wrong. Nobody told the heads
-# about the diagonal: looking there is what made the loss fall. Where one head looks elsewhere, the other has the
-# letter.
-#
-# That is all there is to it. You also know from lesson 6 that copying proves little: two layers with scrambled heads
-# learned it as well. So now a task worth learning, and every part of the loop with care.
+# Nothing in the code mentions the diagonal. The heads attend to it because this lowers the loss. Where one head attends to
+# other letters, the other head attends to the right one.
 
 # %% [markdown]
 # ## 2. A batch of windows
 #
-# A **language model** reads a text and says, at every place, what may come next. To train one you need nothing but
-# text: the next letter is its own answer. Ours is a story about a harbour and a lamp, 47,000 letters long, that was
-# written for this course.
+# A **language model** gives, at each position of a text, the probabilities of the next token. To train one you need only text,
+# because the text itself contains each next token. Ours is the one that the course's small model was trained on. A token here
+# is a word or a punctuation mark; `¶` marks the end of a story.
 
 # %%
-text = files("course").joinpath("text/harbour.txt").read_text(encoding="utf-8")
-letters = sorted(set(text))
-N = len(letters)
-number = {letter: i for i, letter in enumerate(letters)}
-
-
-def encode(words):
-    """A text as ids, int64 (L,)."""
-    return torch.tensor([number[letter] for letter in words], device=device)
-
-
-def decode(ids):
-    """Ids (L,) as a text."""
-    return "".join(letters[i] for i in ids.tolist())
-
-
-ids = encode(text)
-train_ids, held_out = ids[: int(0.9 * len(ids))], ids[int(0.9 * len(ids)) :]
-print(text[:272], "…\n")
-print(f"{len(ids):,} letters, {N} different ones; {len(train_ids):,} to train on, {len(held_out):,} held out")
+course_model = small_lm.empty()  # the small model before training; here it only encodes and decodes
+words = course_model.words  # the token with the id i is words[i]
+N = len(words)
+train_ids = small_lm.training_ids(300_000).to(device)  # int64 (L,)
+held_out = course_model.encode(small_lm.held_out(5_000)).to(device)
+print(course_model.decode(train_ids[:95]), "…\n")
+print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out; {N} in the vocabulary")
 
 # %% [markdown]
-# The last tenth of the story is **held out**: the model never trains on it. A model with a hundred thousand numbers
-# could learn a good part of the story by heart, which is called **overfitting**; how it does on pages that it has never
-# seen is the only thing that tells whether it has learned the language.
+# The stories in `held_out` are **held out**: the model never trains on them. A model can memorise its training text and still
+# predict other texts badly, which is called **overfitting**. Only the loss on held-out text shows what it has learned about
+# the language.
 #
-# The whole text does not fit through the model at once. So training cuts **windows** of $T$ letters out of it, at
-# random places. The most that a model can take, here `block_size` letters, is its **context length**. Let
-# $w_0, w_1, \dots, w_{L-1}$ be the text. A window that starts at $s$ has
+# We cut **windows**, runs of $T$ consecutive tokens, out of the text, at random positions. The largest $T$ that a model
+# accepts, its `block_size`, is its **context length**. If the text is $w_0, w_1, \dots, w_{L-1}$, the window that starts at
+# $s$ has
 #
 # $$ \text{inputs } (w_s, \dots, w_{s+T-1}), \qquad \text{targets } (w_{s+1}, \dots, w_{s+T}) $$
-#
-# The target of every place is the letter after it. With a causal mask one window is therefore not one question but
-# $T$: what comes after the first letter, what after the first two, and so on up to all $T$.
 
 # %% tags=["demo"]
-# @title A batch of three windows, drawn
-starts = [33, 391, 1007]
+# @title A batch of three windows
+starts = [0, 23, 60]
+as_words = [words[i] for i in train_ids[:100].tolist()]
 figures.show(
-    figures.training.batch([text[s : s + 20] for s in starts], [text[s + 1 : s + 21] for s in starts]),
-    caption="A batch of three windows of twenty letters. Read a column: below each letter stands the one that should be predicted.",
+    figures.training.batch([as_words[s : s + 8] for s in starts], [as_words[s + 1 : s + 9] for s in starts]),
+    caption="Three windows of eight tokens, from the starts 0, 23 and 60.",
 )
+
+# %% [markdown]
+# ### Predict: questions in a window
+#
+# The model has a causal mask. How many predictions does it learn from in one window of 64 tokens?
+
+# %%
+# The number of predictions
+predict("the predictions in a window", ...)
 
 # %% [markdown]
 # ### Exercise 1: `get_batch(data, block_size, batch_size, generator)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Draw `batch_size` windows, with replacement, every start that fits being equally likely. All randomness comes from
-# `generator`, so that the same generator gives the same batch; it lives on the CPU, also where `data` lies on a GPU.
-# If not a single window fits, raise a `ValueError` that names the argument that was wrong, and its length or value.
+# Draw `batch_size` windows with replacement; every start that fits is equally likely. Return inputs and targets, both
+# `(batch_size, block_size)`. All randomness comes from `generator`, which is on the CPU even if `data` is on a GPU. If no
+# window fits, raise a `ValueError` that names the wrong argument and its length or value.
 #
-# **On paper.** The text 5, 6, 7, 8 and `block_size` 3. A window and its targets together take four tokens, so it can
-# only start at the 5: inputs 5, 6, 7 and targets 6, 7, 8. How many starts are there in a text of six tokens? (Three.
-# Most wrong answers are off by one here, and either never learn the last letter or now and then run past it.)
+# **Worked example.** The text is 5, 6, 7, 8, and `block_size` is 3. A window with its targets takes four tokens, so it can only
+# start at 0: inputs 5, 6, 7 and targets 6, 7, 8. A text of six tokens has three starts.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(get_batch)
 
 
@@ -254,24 +220,19 @@ def get_batch(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_get_batch", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(get_batch)  # NameError? Run the notebook's first cell
+check(get_batch)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(get_batch)
 ### END HIDDEN TESTS
 
-# %% [markdown]
-# Does every start get its turn? A text of thirteen tokens has nine windows of four; nine hundred draws should hit each
-# about a hundred times. Until your function passes, a stand-in takes its place that does not draw at all: it cuts the
-# text into pieces, and hands them out one after the other.
-
 # %%
 turn = itertools.count()
 
 
 def in_order(data, block_size, batch_size, generator):
-    """Stand-in: the text in fixed pieces, one after the other, round and round. Nothing is random."""
+    """The text in fixed pieces, one after the other. Nothing is random."""
     pieces = data.unfold(0, block_size + 1, block_size)  # (number of pieces, block_size + 1)
     rows = pieces[[next(turn) % len(pieces) for _ in range(batch_size)]]
     return rows[:, :-1], rows[:, 1:]
@@ -280,47 +241,53 @@ def in_order(data, block_size, batch_size, generator):
 batch = use(get_batch, otherwise=in_order)
 
 # %% tags=["demo"]
-# @title How often each start is drawn
+# @title How often each start is drawn from a text of 13 tokens
 inputs, targets = batch(torch.arange(13), 4, 900, torch.Generator().manual_seed(0))
 figures.show(
     figures.training.starts(torch.bincount(inputs[:, 0], minlength=9), draws=900),
-    caption=f"How often each window was drawn, by {batch.whose}.",
+    caption=f"How often each of nine windows was drawn in 900 draws. Computed with {batch.whose}.",
 )
 
 # %% [markdown]
 # ## 3. How surprised is it?
 #
-# For every place the model puts out $N$ logits. A softmax turns them into probabilities, and then the real next letter
-# shows up. If the model had given it probability $p$, we say that its **surprise** is $-\ln p$: nothing where it was
-# certain and right, 0.69 (which is $\ln 2$) at even odds, and without limit where it had ruled out what then happened.
-# The loss is the mean surprise over all places that count:
+# At each position the model returns $N$ logits, one per token of the vocabulary, and a softmax turns them into probabilities.
+# If it gave the token that really comes next the probability $p$, its **surprise** is $-\ln p$: 0 for $p = 1$, 0.69 for $p =
+# \tfrac12$, and larger without limit as $p$ approaches 0. The loss is the mean surprise over all positions that count:
 #
 # $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
 #    p_{b,t} = \operatorname{softmax}(\mathbf{z}_{b,t}) $$
 #
-# Here $\mathbf{z}_{b,t}$ are the $N$ logits at place $t$ of window $b$, $y_{b,t}$ is the target there, and $C$ is the
-# set of places that count. Usually all of them do; where a batch was filled up with padding, or a letter cannot be
-# predicted, the target is set to a number that means "ignore", by custom −100. The unit is the **nat**, since the
-# logarithm is the natural one.
+# Here $\mathbf{z}_{b,t}$, `(N,)`, are the logits at position $t$ of window $b$, $y_{b,t}$ is the target, and $C$ is the set of
+# positions that count. A position does not count if its target is a number that means "ignore", usually −100. Padding gets
+# such targets. The unit is the **nat**, because the logarithm is the natural one. This loss is called **cross-entropy** or
+# **negative log-likelihood**.
 #
-# This loss is called **cross-entropy** or **negative log-likelihood**. Three facts make it the right one: it is
-# smallest if the probabilities are the true ones; it has a gradient everywhere; and its meaning does not depend on the
-# model. A loss of 2.2 is a loss of 2.2, whether a counting table reached it or a transformer.
+# ### Predict: a model that knows nothing
 #
+# A model gives each of the 952 tokens the same probability. What is its loss? (You may type an expression, such as
+# `math.sqrt(2)`.)
+
+# %%
+# The loss in nats
+predict("the loss of a model that knows nothing", ...)
+
+# %% [markdown]
 # ### Exercise 2: `language_model_loss(logits, targets, ignore_index=-100)`
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# Logits are `(B, T, N)` and may be as large as 10,000: do not compute a probability first and take its logarithm then
-# (lesson 2 has shown why). PyTorch's `cross_entropy` and `nll_loss` are not allowed; `log_softmax` is. If every target
-# is ignored, the loss is 0, and `backward()` works all the same.
+# - Return $\mathcal{L}$, `()`, for logits `(B, T, N)` and targets `(B, T)`.
+# - The logits may be as large as 10,000, so do not compute a probability first and then its logarithm (lesson 2).
+# - `log_softmax` is allowed, but not PyTorch's `cross_entropy` or `nll_loss`.
+# - If every target is ignored, the loss is 0, and `backward()` still works.
 #
-# **On paper.** Two places and two tokens, both with the logits $(\ln 3, 0)$: probabilities $\tfrac34$ and $\tfrac14$.
-# The targets are 0 and 1. The surprises are $\ln\tfrac43 = 0.288$ and $\ln 4 = 1.386$, the loss is their mean, 0.837.
-# If the second target is −100, the loss is 0.288.
+# **Worked example.** Two positions and two tokens, both with the logits $(\ln 3, 0)$: the probabilities are $\tfrac34$ and
+# $\tfrac14$. The targets are 0 and 1. The surprises are $\ln\tfrac43 = 0.288$ and $\ln 4 = 1.386$, and the loss is their mean,
+# 0.837. If the second target is −100, the loss is 0.288.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(language_model_loss)
 
 
@@ -339,8 +306,8 @@ def language_model_loss(logits: torch.Tensor, targets: torch.Tensor, ignore_inde
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_language_model_loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(language_model_loss)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_language_model_loss", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(language_model_loss)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -348,112 +315,113 @@ grade(language_model_loss)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now three lines that every model has to beat, each from a model that needs no training, only counting:
+# A **baseline** is a simple method whose loss every model should beat. Three of them need no training, only counting:
 #
-# - **uniform**: every letter is equally likely. Its loss is $\ln N$ on any text.
-# - **unigram**: each letter as often as it is in the training text. It knows that there are many more e than q.
-# - **bigram**: what came how often after *this* letter. It knows that u follows q.
-#
-# They are written as logits, and it is your function that measures them, on the held-out pages. (A tenth is added to
-# each count of the pairs, so that a pair that never occurred is not held to be impossible.)
+# - **uniform**: all tokens are equally likely;
+# - **unigram**: each token is as likely as it is frequent in the training text;
+# - **bigram**: each token is as likely as it is frequent *after the token before it*.
 
 
 # %%
 def by_torch(logits, targets, ignore_index=-100):
-    """Stand-in: PyTorch's own, which the exercise does not allow. It wants the N logits in the second dimension."""
+    """PyTorch's loss, which expects the N logits in dimension 1."""
     return F.cross_entropy(logits.mT, targets, ignore_index=ignore_index)
 
 
-# %% tags=["demo"]
 loss_of = use(language_model_loss, otherwise=by_torch)
 pairs = torch.zeros(N, N, device=device)
 pairs.index_put_((train_ids[:-1], train_ids[1:]), torch.ones(len(train_ids) - 1, device=device), accumulate=True)
-counting = {  # (N, N): the logits of what follows each letter
+counted = {  # (N, N): the logits of what follows each token; a small number keeps unseen pairs possible
     "uniform": torch.zeros(N, N, device=device),
     "unigram": torch.bincount(train_ids, minlength=N).add(1).log().expand(N, N),
-    "bigram": (pairs + 0.1).log(),
+    "bigram": (pairs + 0.01).log(),
 }
-lines = {  # logits (1, L - 1, N), targets (1, L - 1)
-    name: loss_of(table[held_out[:-1]][None], held_out[None, 1:]).item() for name, table in counting.items()
-}
+some = held_out[:3001]
+lines = {name: loss_of(table[some[:-1]][None], some[None, 1:]).item() for name, table in counted.items()}
 for name, loss in lines.items():
-    print(f"{name:8} {loss:.3f} nats a letter, as much doubt as between {math.exp(loss):4.1f} equally likely letters")
-print("Measured by", loss_of.whose)
+    print(f"{name:8} {loss:.2f} nats per token, like a choice among {math.exp(loss):5.1f} equally likely tokens")
+print("Computed with", loss_of.whose)
 
 # %% [markdown]
-# The last column is $e^{\mathcal{L}}$, the **perplexity**. Where is all the surprise? Letter by letter:
+# The last number of each line, $e^{\mathcal{L}}$, is the **perplexity**. The next picture shows the surprise token by token.
 
 
 # %% tags=["demo"]
-def letter_by_letter(logits, ids):
-    """The surprise of each letter but the first, (L - 1,): logits (L - 1, N) predict ids[1:]."""
+# @title The surprise at each token of a held-out story
+def token_by_token(logits, ids):
+    """The surprise of each token but the first, (L - 1,): logits (L - 1, N) predict ids[1:]."""
     surprise = [loss_of(z[None, None], y[None, None]) for z, y in zip(logits, ids[1:], strict=True)]
     return torch.stack(surprise).detach().cpu()
 
 
-quoted = '"It is quite small," said Mara.'
-quote = encode(quoted)
-by_counting = {name: letter_by_letter(counting[name][quote[:-1]], quote) for name in ("unigram", "bigram")}
-
-# %% tags=["demo"]
-# @title The surprise at each letter of a line
+quote = held_out[:24]
+quoted = [words[i] for i in quote.tolist()]
+by_counting = {name: token_by_token(counted[name][quote[:-1]], quote) for name in ("unigram", "bigram")}
 figures.show(
     figures.training.surprise(quoted[1:], by_counting),
-    caption="A line from the held-out pages. The bigram knows what follows q or a blank; how a word goes on it can only guess.",
+    caption=f"The beginning of a held-out story, by two of the baselines. Computed with {loss_of.whose}.",
 )
 
 # %% [markdown]
 # ## 4. A block, and a model
 #
-# Attention moves information between places. It cannot do much *with* it: an average of values, times a matrix. So a
-# transformer alternates two things: attention, in which places talk to each other, and a small network of two layers,
-# the **MLP** (*multi-layer perceptron*; `mlp` in code), in which each place thinks for itself. Together they are a
-# **block**. With $\mathbf{X}$ for what comes in, one row for each place, `(T, D)`:
+# Attention moves information between positions. A transformer alternates it with the **MLP** (*multi-layer perceptron*), two
+# linear layers with a nonlinear function between them, which works on each position separately. Both together are a **block**.
+# With $\mathbf{X}$ for its input, `(T, D)`:
 #
 # $$ \begin{aligned} \mathbf{X} &\leftarrow \mathbf{X} + \operatorname{attention}(\operatorname{norm}_1(\mathbf{X})) \\
 #    \mathbf{X} &\leftarrow \mathbf{X} + \operatorname{mlp}(\operatorname{norm}_2(\mathbf{X})) \end{aligned} $$
 
 # %% tags=["demo"]
-# @title A block, drawn
+# @title The block of GPT-2
 figures.show(
     figures.training.block(),
-    caption="A block. What comes in goes straight through; attention and mlp look at it and add something.",
+    caption="A block. Its input goes straight through; attention and MLP each read it and add their result.",
 )
 
 # %% [markdown]
-# Two ideas in this picture made deep models trainable.
+# Two ideas make deep models trainable:
 #
-# - **Adding** instead of replacing: a **residual connection**. However many blocks are stacked, a straight way leads
-#   from the loss back to the first table, and gradients do not fade on it. A block that has learned nothing yet does
-#   little harm.
-# - **Normalising** before each detour. `nn.LayerNorm(D)`, **layer normalisation**, brings the `D` numbers of each place
-#   to mean 0 and variance 1 (and then stretches and shifts each by something learned), so that attention and mlp see
-#   numbers of the same size in the first block and in the last. The paper of 2017 normalised *after* adding; before,
-#   called **pre-norm**, trains more willingly and is what nearly everybody does now.
+# - A **residual connection** adds what a part computes to the part's input. So gradients reach the first layer directly,
+#   however many blocks there are.
+# - A **norm** before each part gives it numbers of the same size in every block. `nn.LayerNorm(D)`, **layer normalization**,
+#   brings the `D` numbers of each position to mean 0 and variance 1, then multiplies each by a learned gain and adds a learned
+#   bias. The transformer of 2017 put the norm *after* the addition. With the norm before each part, called **pre-norm**, deep
+#   models train more easily.
 #
+# ### Predict: where the parameters are (extra)
+#
+# Attention has four matrices of shape `(D, D)`. The MLP has one from `D` to `4 * D` and one back. Which part has more
+# parameters?
+
+# %%
+# The part: "attention", "the MLP" or "the same"
+predict("the part with more parameters", ...)
+
+# %% [markdown]
 # ### Exercise 3: `TransformerBlock(d_model, n_heads, dropout=0.0)`
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# You have built attention three times. Here you take the built-in one. `__init__` makes the parts, after the usual
-# first line `super().__init__()`, and `forward` leads $\mathbf{X}$ through them. The parts have these names:
+# Here you may use PyTorch's attention. `__init__` makes these parts, after `super().__init__()`, and `forward` passes
+# $\mathbf{X}$ through them:
 #
 # | name | what |
 # |---|---|
 # | `norm_1`, `norm_2` | `nn.LayerNorm` over the width |
 # | `attention` | `nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)` |
-# | `mlp` | `nn.Sequential` of a Linear to `4 * d_model`, `nn.GELU()`, and a Linear back, both Linears with bias |
+# | `mlp` | `nn.Sequential` of a Linear to `4 * d_model`, `nn.GELU()`, which is a smooth nonlinear function, and a Linear back, both Linears with bias |
 #
-# `mask` is boolean, `(T, T)`, True = blocked: the convention of `nn.MultiheadAttention`, which calls it `attn_mask`.
+# `mask` is boolean, `(T, T)`, `True` is blocked; if it is `None`, nothing is blocked. `nn.MultiheadAttention` has the same
+# convention, and calls it `attn_mask`.
 #
-# **On paper.** Width 2, one place, $\mathbf{x} = (3, 1)$. The mean is 2 and the deviation 1, so
-# $\operatorname{norm}_1(\mathbf{x}) = (1, -1)$. A single place can only attend to itself; if all of attention's
-# matrices are the identity it gives back $(1, -1)$, and $\mathbf{x}$ becomes $(4, 0)$. If the mlp's last Linear is all
-# 0, the block returns $(4, 0)$. (What would come out if you forgot to add? And if you added the normalised
-# $\mathbf{x}$?)
+# **Worked example.** Width 2, one position, $\mathbf{x} = (3, 1)$. The mean is 2 and the standard deviation 1, so
+# $\operatorname{norm}_1(\mathbf{x}) = (1, -1)$. A single position attends only to itself. If all of attention's matrices are
+# the identity, it returns $(1, -1)$, and $\mathbf{x}$ becomes $(4, 0)$. If the MLP's last Linear is all 0, the block returns
+# $(4, 0)$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(TransformerBlock)
 
 
@@ -483,8 +451,8 @@ class TransformerBlock(nn.Module):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_TransformerBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(TransformerBlock)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_TransformerBlock", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(TransformerBlock)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -492,21 +460,20 @@ grade(TransformerBlock)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The rest of a language model is short. A table gives each letter a vector, and each place has a vector of its own,
-# made of sine waves as in the paper of 2017 (they are the clocks of lesson 7: added to the words here, where RoPE would
-# turn queries and keys). The blocks follow, a last norm, and a matrix that reads out $N$ logits. The causal mask is the
-# one of lesson 5 (*review*), so this is a decoder.
+# The rest of a language model is short. One table has a vector for each token and another a vector for each position, as in
+# GPT-2. The blocks follow, then a last norm. The logits are dot products with the rows of the token table, so this table is
+# used twice.
 
 
 # %%
 class BuiltInBlock(nn.TransformerEncoderLayer):
-    """Stand-in: PyTorch's own block, set to pre-norm and GELU. It has no biases, and drops out in more places."""
+    """PyTorch's block, set to pre-norm and GELU. It has no biases, and dropout in more places."""
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         sizes = {"nhead": n_heads, "dim_feedforward": 4 * d_model, "dropout": dropout}
-        # `F.gelu` itself makes PyTorch 2.2 take a short cut that needs biases
-        how = {"activation": lambda x: F.gelu(x), "batch_first": True, "norm_first": True, "bias": False}
-        super().__init__(d_model, **sizes, **how)
+        # `F.gelu` itself makes PyTorch 2.2 take a fast path that needs biases
+        options = {"activation": lambda x: F.gelu(x), "batch_first": True, "norm_first": True, "bias": False}
+        super().__init__(d_model, **sizes, **options)
 
     def forward(self, x, mask=None):
         return super().forward(x, src_mask=mask)
@@ -516,93 +483,271 @@ Block = use(TransformerBlock, otherwise=BuiltInBlock)
 
 
 class LanguageModel(nn.Module):
-    """Ids (B, T), with T up to block_size -> logits (B, T, N) of what comes next at each place."""
+    """Ids (B, T), with T up to block_size -> logits (B, T, N) of the next token at each position."""
 
-    def __init__(self, block, n_tokens=N, block_size=64, d_model=64, n_heads=4, n_blocks=2, dropout=0.0):
+    def __init__(self, block, n_tokens=N, block_size=64, d_model=96, n_heads=4, n_blocks=3, dropout=0.0):
         super().__init__()
-        self.block_size, self.n_heads = block_size, n_heads
-        self.tokens = nn.Embedding(n_tokens, d_model)
-        nn.init.normal_(self.tokens.weight, std=0.5)
-        # A buffer belongs to the model and goes with it to a GPU, but is not trained
-        angles = torch.arange(block_size)[:, None] * 10.0 ** (-torch.arange(0, d_model, 2) / d_model)
-        self.register_buffer("places", torch.cat([angles.sin(), angles.cos()], dim=-1) / 2)  # (block_size, D)
-        self.register_buffer("mask", torch.ones(block_size, block_size, dtype=torch.bool).triu(1))
+        self.block_size = block_size
+        self.tokens, self.positions = nn.Embedding(n_tokens, d_model), nn.Embedding(block_size, d_model)
+        nn.init.normal_(self.tokens.weight, std=0.06)
+        nn.init.normal_(self.positions.weight, std=0.02)
         self.blocks = nn.ModuleList(block(d_model, n_heads, dropout) for _ in range(n_blocks))
-        self.norm, self.read = nn.LayerNorm(d_model), nn.Linear(d_model, n_tokens)
+        self.norm = nn.LayerNorm(d_model)
+        # A buffer moves to a GPU with the model, but is not trained
+        self.register_buffer("mask", torch.ones(block_size, block_size, dtype=torch.bool).triu(1))
 
     def forward(self, ids):
         T = ids.shape[1]
-        x = self.tokens(ids) + self.places[:T]
+        x = self.tokens(ids) + self.positions.weight[:T]
         for block in self.blocks:
             x = block(x, self.mask[:T, :T])
-        return self.read(self.norm(x))
+        return self.norm(x) @ self.tokens.weight.mT
 
 
-def make_model(seed=0, **sizes):
-    """A model with reproducible weights, on the device; of PyTorch's blocks, should yours fail at this size."""
+def make_model(seed=0, kind=LanguageModel, **sizes):
+    """A model with reproducible weights, on the device. If your blocks fail at this size, it has PyTorch's."""
     for block in (Block, BuiltInBlock):
         with torch.random.fork_rng(devices=[]), torch.no_grad():
             torch.manual_seed(seed)
-            model = LanguageModel(block, **sizes).to(device)
+            model = kind(block, **sizes).to(device)
             try:
                 for T in (model.block_size, 2):
                     model(torch.zeros(1, T, dtype=torch.int64, device=device))
                 break
             except Exception as error:
-                print(f"Your TransformerBlock stumbles over a text of {T}, so PyTorch's is taken: {error}")
+                print(f"Your TransformerBlock fails on a text of {T} tokens, so PyTorch's is used instead: {error}")
     return model
 
 
 # %% [markdown]
-# ### Predict first
-#
-# What is the loss of a model that has not been trained at all? Less than the uniform line, more, or
-# about the same?
-#
-# <details><summary>Answer</summary>
-#
-# About the same, a little above: $\ln N$ is the loss of somebody who knows nothing and says so. A new model knows
-# nothing and has slight, random opinions, and they cost a little. It is the first check of every training: a loss at
-# step 0 far above $\ln N$ means that the logits begin too large, one far below means that the answer leaks in.
-#
-# </details>
+# Two checks find many bugs. Before training, the loss should be close to the uniform baseline: if it is far above, the initial
+# logits are too large; if it is far below, the targets leak into the inputs. And if you change the last token, the logits
+# before it must not change.
 
 # %% tags=["demo"]
 model = make_model()
 at_first = loss_of(model(train_ids[None, :64]), train_ids[None, 1:65]).item()
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters; loss {at_first:.2f}, uniform {lines['uniform']:.2f}")
-print("Blocks:", Block.whose)
-
 changed = train_ids[:64].clone()
 changed[-1] = (changed[-1] + 1) % N
 with torch.no_grad():
     moved = (model(changed[None]) - model(train_ids[None, :64]))[0].abs().amax(-1)  # (T,)
-print(
-    f"After a change of the last letter, logits move by {moved[-1]:.2f} there and by {moved[:-1].max():.0e} before it."
+print(f"With another last token, logits change by {moved[-1]:.2f} there, by {moved[:-1].max():.0e} before it.")
+print("Computed with", Block.whose)
+
+# %% [markdown]
+# ## 5. A block of today
+#
+# `TransformerBlock` is the block of GPT-2 (2019), except that GPT-2's attention has biases as well. Llama and most open models
+# since 2023 changed four things:
+#
+# | | GPT-2 | Llama | why |
+# |---|---|---|---|
+# | norm | LayerNorm | [RMSNorm](https://arxiv.org/abs/1910.07467) | less to compute |
+# | MLP | GELU | [SwiGLU](https://arxiv.org/abs/2002.05202) | a lower loss with as many parameters |
+# | positions | a learned table | [RoPE](https://arxiv.org/abs/2104.09864) | scores depend on gaps only |
+# | biases | yes | [none](https://arxiv.org/abs/2204.02311) | more stable training of large models |
+#
+# The reasons are those of the linked papers. [Llama's paper](https://arxiv.org/abs/2302.13971), of February 2023, lists the
+# first three changes. Section 10 measures all four.
+
+# %% tags=["demo"]
+# @title The block of Llama
+figures.show(
+    figures.training.block("modern"),
+    caption="The block with the four changes. No layer in it has a bias.",
 )
 
 # %% [markdown]
-# The last line is the second check, from lesson 5: change the last letter, and no logits before it may move. It takes a
-# moment, and it would have caught the most embarrassing of the bugs in section 13.
+# **RMSNorm** divides a vector by its *root mean square* and multiplies each entry by a learned gain, $\boldsymbol{\gamma}$
+# `(D,)`. It subtracts no mean and adds no bias. With $d$ for `D`:
+#
+# $$ \operatorname{norm}(\mathbf{x}) = \frac{\mathbf{x}}{\sqrt{\tfrac1d \sum_i x_i^2 + 10^{-6}}} \odot \boldsymbol{\gamma} $$
+#
+# ### Predict: ten times as large (extra)
+#
+# All entries of $\mathbf{x}$ become ten times as large. What happens to $\operatorname{norm}(\mathbf{x})$?
+
+# %%
+# The norm of 10 x: "ten times as large", "the same" or "a tenth"
+predict("the norm of a larger input", ...)
 
 # %% [markdown]
-# ## 5. How large a step?
+# ### Step: normalise without a mean
 #
-# *Review* of lessons 0 and 3: the gradient says in which direction the loss rises. **Gradient descent** goes the other
-# way, by a step of a size that you choose, the **learning rate** $\eta$:
+# *Step ★☆☆ · about 3 minutes.* Write RMSNorm for `x`, `(..., D)`, along the last dimension.
 #
-# $$ \theta \leftarrow \theta - \eta \, \nabla_\theta \mathcal{L} $$
-#
-# where $\theta$ stands for all parameters. Suppose there is one, and the loss is $\tfrac12 \theta^2$. Its gradient is
-# $\theta$ itself, so each step multiplies $\theta$ by $1 - \eta$.
-#
-# ### Predict first
-#
-# For which $\eta$ does it arrive at the bottom at once? From which $\eta$ on does it never arrive? Decide, then run the
-# cells and move the slider.
+# **Worked example.** $\mathbf{x} = (3, 1)$: the mean of the squares is 5, its root 2.236. With the gain $(1, 2)$ the result is
+# $(1.342, 0.894)$.
 
 
 # %%
+def rms_norm(x: torch.Tensor, gain: torch.Tensor) -> torch.Tensor:
+    """x (..., D) divided by its root mean square over the last dimension, with 1e-6 under the root, times gain (D,)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(rms_norm)
+
+# %% [markdown]
+# **SwiGLU** is an MLP of three layers instead of two. One layer (*up*) computes `hidden` numbers. A second computes a **gate**
+# for each of them, a factor that lets much or little of it through. The products go through the third (*down*):
+#
+# $$ \operatorname{mlp}(\mathbf{x}) = \mathbf{W}_{\text{down}} \bigl( \operatorname{silu}(\mathbf{W}_{\text{gate}}\, \mathbf{x}) \odot
+#    \mathbf{W}_{\text{up}}\, \mathbf{x} \bigr), \qquad \operatorname{silu}(z) = z \cdot \operatorname{sigmoid}(z) $$
+#
+# With `hidden` $= \tfrac83 d$ instead of $4d$, the three matrices have as many parameters as the MLP's two.
+#
+# ### Step: a gate
+#
+# *Step ★★☆ · about 3 minutes.* The matrices are as `nn.Linear` keeps them, with `F` for `hidden`: `W_gate` and `W_up` are
+# `(F, D)`, `W_down` is `(D, F)`. PyTorch has silu as `torch.nn.functional.silu`.
+#
+# **Worked example.** $D = 2$, $F = 3$, $\mathbf{x} = (1, 2)$. If $\mathbf{W}_{\text{gate}}\, \mathbf{x} = (1, -1, 0)$, then
+# silu gives $(0.731, -0.269, 0)$. With $\mathbf{W}_{\text{up}}\, \mathbf{x} = (2, 1, 3)$ the products are $(1.462, -0.269,
+# 0)$: the third gate is shut. `W_down` turns the three products into two numbers.
+
+
+# %%
+def swiglu(x: torch.Tensor, W_gate: torch.Tensor, W_up: torch.Tensor, W_down: torch.Tensor) -> torch.Tensor:
+    """The gated layer: x (..., D), W_gate and W_up (F, D), W_down (D, F), as nn.Linear keeps them. Returns (..., D)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(swiglu)
+
+# %% [markdown]
+# ### Step: rotate by the position (extra)
+#
+# *Step ★★☆ · about 3 minutes.* *Review* of lesson 7: rotate row $t$ of `x`, `(..., T, K)`, by RoPE at position $t$, with base
+# 10,000 and neighbouring pairs. You may copy your `apply_rope` and `rope_frequencies` into this cell and call them.
+#
+# **Worked example.** Two rows $(2, 0)$: row 0 stays, row 1 becomes $(2\cos 1, 2\sin 1) = (1.08, 1.68)$.
+
+
+# %%
+def rotate(x: torch.Tensor) -> torch.Tensor:
+    """RoPE with base 10000: row t of x (..., T, K) is rotated by position t, neighbouring pairs. Returns (..., T, K)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(rotate)
+
+# %% [markdown]
+# ### Exercise 4: `ModernBlock(d_model, n_heads, hidden, rotates=True)`
+#
+# *Difficulty ★★★ · about 12 minutes*
+#
+# Build the block, with your own attention. It keeps nothing from one call to the next: any `T` may follow any other.
+#
+# - The parameters are `gain_1` and `gain_2`, `(D,)`, ones at first, and seven `nn.Linear` without bias: `W_q`, `W_k`, `W_v`,
+#   `W_o` from `D` to `D`, `W_gate` and `W_up` from `D` to `hidden`, `W_down` back to `D`.
+# - `forward(x)` computes the two lines of section 4, with RMSNorm and SwiGLU.
+# - Attention is causal and has `n_heads` heads, whose queries and keys are rotated unless `rotates` is False. You may use
+#   `F.scaled_dot_product_attention(…, is_causal=True)`, which scales by $1/\sqrt{d_k}$.
+# - You may call your steps; a mistake in them costs no points here.
+#
+# **Worked example.** Width 2, one head, one position, $\mathbf{x} = (1, 7)$, all matrices of attention the identity. At
+# position 0 nothing turns, and a single position attends to itself, so attention returns $\operatorname{norm}(\mathbf{x}) =
+# (0.2, 1.4)$, and $\mathbf{x}$ becomes $(1.2, 8.4)$. If `W_down` is all 0, the block returns this.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(ModernBlock)
+
+
+# %% nbgrader={"grade": false, "grade_id": "ModernBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class ModernBlock(nn.Module):
+    """Causal self-attention and a gated layer, each normalised beforehand and added to what came in; no biases.
+
+    Parameters: gain_1, gain_2 (D,), ones at first; nn.Linear W_q, W_k, W_v, W_o, W_gate, W_up, W_down, as in the text.
+    rotates: whether queries and keys are rotated by their positions, 0 to T - 1.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, hidden: int, rotates: bool = True) -> None:
+        ### BEGIN SOLUTION
+        super().__init__()
+        self.n_heads, self.rotates = n_heads, rotates
+        self.gain_1, self.gain_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+        self.W_gate, self.W_up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
+        self.W_down = nn.Linear(hidden, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """x: (B, T, D). Returns (B, T, D)."""
+        ### BEGIN SOLUTION
+
+        def normalised(x, gain):
+            return x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * gain
+
+        def turned(heads):  # (B, H, T, K)
+            T, K = heads.shape[-2:]
+            frequencies = 10000.0 ** (-torch.arange(0, K, 2, device=x.device) / K)
+            angles = torch.arange(T, device=x.device)[:, None] * frequencies
+            cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+            even, odd = heads[..., 0::2], heads[..., 1::2]
+            return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+        a = normalised(x, self.gain_1)
+        q, k, v = (W(a).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v))
+        if self.rotates:
+            q, k = turned(q), turned(k)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.W_o(mixed.transpose(1, 2).flatten(2))
+        a = normalised(x, self.gain_2)
+        return x + self.W_down(F.silu(self.W_gate(a)) * self.W_up(a))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_ModernBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(ModernBlock)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(ModernBlock)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The course's small model consists of three such blocks. (Its block 0 does not rotate.) The next cell copies its trained
+# weights into blocks of your class, by name, and compares the losses:
+
+# %%
+from course.models.own_blocks import OwnBlocksLM
+
+Modern = use(ModernBlock, otherwise=modern_lm.Block)
+with_yours = OwnBlocksLM(Modern, weights=small_lm.load())
+as_shipped = small_lm.load()
+some_windows = held_out.cpu()[: 8 * 64].view(8, 64)
+with torch.no_grad():
+    losses = [F.cross_entropy(m(some_windows)[:, :-1].mT, some_windows[:, 1:]) for m in (with_yours, as_shipped)]
+print(f"Loss with {with_yours.whose}: {losses[0]:.4f}. With the built-in: {losses[1]:.4f}.")
+
+# %% [markdown]
+# ## 6. How large a step?
+#
+# *Review* of lessons 0 and 3: the gradient is the direction in which the loss rises fastest. **Gradient descent** goes the
+# opposite way. The **learning rate** $\eta$, a number that you choose, scales the step:
+#
+# $$ \theta \leftarrow \theta - \eta \, \nabla_\theta \mathcal{L} $$
+#
+# Here $\theta$ stands for all parameters. Suppose there is only one, and the loss is $\tfrac12 \theta^2$. Its gradient is
+# $\theta$, so each step multiplies $\theta$ by $1 - \eta$.
+#
+# ### Predict: too fast
+#
+# What is the smallest $\eta > 0$ with which $\theta$ never gets closer to 0?
+
+# %%
+# The learning rate
+predict("the rate from which it never arrives", ...)
+
+
+# %% tags=["demo"]
+# @title Slider: eight steps down a parabola
 def descend(rate):
     """A picture of eight steps down a parabola."""
     path = [2.0]
@@ -611,8 +756,6 @@ def descend(rate):
     return figures.training.descent(path, f"learning rate {rate}")
 
 
-# %% tags=["demo"]
-# @title Slider: eight steps down a parabola
 sliders.slider(
     descend,
     start={"rate": 0.5},
@@ -621,36 +764,32 @@ sliders.slider(
 )
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# If the loss curves twice as sharply, this limit is half as large. The loss of a model curves differently in each direction,
+# so you find a good rate by trying several. You also change the rate during training. At the beginning the gradients are large
+# and change quickly, so the rate rises from almost 0 over some steps, which is called **warm-up**. At the end, small steps let
+# the parameters settle.
 #
-# At $\eta = 1$ it arrives in one step. Below, it creeps; between 1 and 2 it overshoots, and still arrives; at 2 it
-# jumps to and fro for ever, and beyond 2 every step makes things worse. And 2 is a property of *this* parabola: where
-# the loss bends twice as sharply, 1 is the limit. A model has directions of every sharpness at once, and nobody knows
-# the sharpest.
-#
-# </details>
-#
-# So one tries rates, and changes them on the way. At the beginning all is random and gradients are large and
-# contradictory: **warm up** from almost nothing. In the middle go as fast as you can. Towards the end steps must become
-# small, to settle down into the valley instead of jumping across it. A line up and half a cosine down is the usual
-# shape. With $n$ for the step, counted from 0, $n_{\text{warm}}$ for the steps of warm-up and $n_{\text{total}}$ for
-# all steps,
+# The usual schedule is a straight line up to $\eta_{\text{peak}}$, then half a cosine down to $\eta_{\text{floor}}$. With $n$
+# for the step, counted from 0, $n_{\text{warm}}$ for the number of warm-up steps and $n_{\text{total}}$ for the number of all
+# steps,
 #
 # $$ \eta_n = \begin{cases} \eta_{\text{peak}} \, \dfrac{n + 1}{n_{\text{warm}}} & n < n_{\text{warm}} \\[1.2ex]
 #    \eta_{\text{floor}} + (\eta_{\text{peak}} - \eta_{\text{floor}}) \, \dfrac{1 + \cos(\pi r)}{2}
 #    & n \ge n_{\text{warm}} \end{cases}
 #    \qquad r = \min\!\left(1, \frac{n - n_{\text{warm}}}{n_{\text{total}} - n_{\text{warm}}}\right) $$
 #
-# ### Exercise 4: `learning_rate(step, warmup, total, peak, floor=0.0)`
+# ### Exercise 5: `learning_rate(step, warmup, total, peak, floor=0.0)`
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# **On paper.** Four steps of warm-up, twelve in all, peak 0.1. Step 0 has $0.1 \cdot \tfrac14 = 0.025$, step 3 has
-# $0.1$, and so has step 4, where $r = 0$. Half-way down, at step 8, $r = \tfrac12$ and the cosine is 0: $0.05$. Without
-# warm-up (`warmup=0`) step 0 has the peak. Raise a `ValueError` unless `0 <= warmup < total`.
+# Return $\eta_n$ for $n$ = `step`. Raise a `ValueError` unless `0 <= warmup < total`. Without warm-up (`warmup=0`), step 0 has
+# the peak.
+#
+# **Worked example.** Four steps of warm-up, twelve in all, peak 0.1. Step 0 has $0.1 \cdot \tfrac14 = 0.025$, step 3 has $0.1$,
+# and so has step 4, where $r = 0$. At step 8, $r = \tfrac12$ and the cosine is 0: $0.05$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(learning_rate)
 
 
@@ -672,7 +811,7 @@ def learning_rate(step: int, warmup: int, total: int, peak: float, floor: float 
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_learning_rate", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(learning_rate)  # NameError? Run the notebook's first cell
+check(learning_rate)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -682,7 +821,7 @@ grade(learning_rate)
 
 # %%
 def in_stairs(step, warmup, total, peak, floor=0.0):
-    """Stand-in: half the peak while it warms up, then from the peak to the floor in five stairs."""
+    """Half the peak during the warm-up, then from the peak to the floor in five stairs."""
     if step < warmup:
         return peak / 2
     stair = min(4, 5 * (step - warmup) // (total - warmup))  # 0 … 4
@@ -701,16 +840,15 @@ figures.show(
         xlabel="step",
         ylabel="learning rate",
     ),
-    alt=f"Three curves of the learning rate over 1000 steps with a peak of 0.004, by {rate.whose}. Each begins low for as "
-    "long as it warms up, if it does, and comes down from the peak to its floor afterwards.",
-    caption=f"The learning rate over a thousand steps, by {rate.whose}.",
+    alt=f"Three curves of the learning rate over 1000 steps with a peak of 0.004, by {rate.whose}. Each begins low while "
+    "it warms up, if it does, and then falls from the peak to its floor.",
+    caption=f"The learning rate over a thousand steps, with a peak of 0.004. Computed with {rate.whose}.",
 )
 
 # %% [markdown]
-# ## 6. One step
+# ## 7. One step
 #
-# Now the step itself. In PyTorch gradients *add up*: `backward()` adds to what lies in `.grad`, it does not replace it.
-# That is useful for batches that do not fit into memory, and a trap for everybody else. So a step is
+# In PyTorch gradients *add up*: `backward()` adds to `.grad` instead of replacing it. So a step is
 #
 # 1. put the model into training mode (dropout on, if it has any);
 # 2. clear the old gradients;
@@ -719,30 +857,30 @@ figures.show(
 # 5. **clip** it;
 # 6. let the optimizer step.
 #
-# Clipping guards against the one batch in a thousand whose gradient is enormous. Take *all* gradients as one long
-# vector $g$. If it is longer than 1, shorten it to length 1 and keep its direction:
+# Clipping guards against enormous gradients. Treat the gradients of *all* parameters as one vector $\mathbf{g}$. If it is
+# longer than 1, shorten it to length 1:
 #
-# $$ g \leftarrow g \cdot \min\!\left(1, \frac{1}{\lVert g \rVert}\right) $$
+# $$ \mathbf{g} \leftarrow \mathbf{g} \cdot \min\!\left(1, \frac{1}{\lVert \mathbf{g} \rVert}\right) $$
 #
-# And the optimizer? Plain gradient descent is `torch.optim.SGD`. For transformers people take **AdamW**, a variant of
-# the Adam of earlier lessons. It keeps a running mean of each parameter's gradient and of its square, and divides one
-# by the root of the other: so a parameter with small gradients takes steps as large as one with great ones, and $\eta$
-# is about the size of a step, whatever the loss is. The W stands for **weight decay**: in every step each parameter
-# also shrinks towards 0 by a very small share, so that what the loss does not ask for fades away. Your function need
-# not know: it gets the optimizer ready made.
+# Plain gradient descent is `torch.optim.SGD`. Transformers are usually trained with **AdamW**. It keeps two running means for
+# each parameter, of its gradient and of the gradient's square, and divides the first by the root of the second. So all
+# parameters take steps of about the size $\eta$, whatever the size of their gradients. The W stands for **weight decay**: in
+# each step every parameter also shrinks a little towards 0.
 #
-# ### Exercise 5: `train_step(model, optimizer, inputs, targets)`
+# (In the challenge at the end you write AdamW.)
+#
+# ### Exercise 6: `train_step(model, optimizer, inputs, targets)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Return the loss as a plain `float`: the one that you computed in 3, before the step. Over all positions, without
-# exception. You may use your `language_model_loss` or PyTorch's `cross_entropy`.
+# Do these six things, with the optimizer that you are given. Return the loss of item 3, over all positions, as a plain
+# `float`. You may use your `language_model_loss` or PyTorch's `cross_entropy`.
 #
-# **On paper.** Two parameters with the gradient $(3, 4)$, SGD with $\eta = 0.1$. The length is 5, clipped the gradient
-# is $(0.6, 0.8)$, and the parameters move by $(-0.06, -0.08)$. With the gradient $(0.3, 0.4)$ nothing is clipped.
+# **Worked example.** Two parameters with the gradient $(3, 4)$, SGD with $\eta = 0.1$. Its length is 5, so the clipped
+# gradient is $(0.6, 0.8)$, and the parameters move by $(-0.06, -0.08)$. The gradient $(0.3, 0.4)$ would not be clipped.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(train_step)
 
 
@@ -767,92 +905,84 @@ def train_step(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_train_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(train_step)  # NameError? Run the notebook's first cell
+check(train_step)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(train_step)
 ### END HIDDEN TESTS
 
+
 # %% [markdown]
-# Before you train on everything, **learn one batch by heart**. It is the best test that training has to offer, and it
-# takes seconds: a model with a hundred thousand parameters must be able to memorise a few hundred letters, down to a
-# loss near 0. If it cannot, something between the data and the optimizer is broken, and no amount of text will mend it.
-# Until your function passes, the step of lessons 6 and 7 stands in: it neither clips nor cares about modes.
+# Before you train on everything, **overfit a single batch**. A model with 400,000 parameters can memorise a few hundred
+# tokens, down to a loss near 0. If it does not, something between the data and the optimizer is broken.
 
 
 # %%
 def plain_step(model, optimizer, inputs, targets):
-    """Stand-in: the step of lessons 6 and 7."""
-    logits = model(inputs)
-    loss = F.cross_entropy(logits.mT, targets)
+    """The step of lessons 6 and 7, which neither clips nor sets the mode."""
+    loss = F.cross_entropy(model(inputs).mT, targets)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
     return loss.item()
 
 
-# %% tags=["demo"]
 step = use(train_step, otherwise=plain_step)
+few = batch(train_ids, 32, 8, torch.Generator().manual_seed(8))  # inputs and targets, (8, 32)
+others = batch(held_out, 32, 32, torch.Generator().manual_seed(9))  # from held-out stories
+
+# %% tags=["demo"]
+# @title Sixty steps on one batch
 parrot = make_model(block_size=32)
 optimizer = torch.optim.AdamW(parrot.parameters(), lr=3e-3)
-few = batch(train_ids, 32, 8, torch.Generator().manual_seed(8))  # inputs and targets, (8, 32)
-others = batch(held_out, 32, 64, torch.Generator().manual_seed(9))  # from pages it does not train on
 by_heart, elsewhere = [], []
-for i in range(100):
+for i in range(60):
     if i % 10 == 0:
         with torch.no_grad():
             elsewhere.append(loss_of(parrot(others[0]), others[1]).item())
     by_heart.append(float(step(parrot, optimizer, *few)))
-
-# %% tags=["demo"]
-# @title The loss on the one batch, and on pages that were held out
 figures.show(
     figures.losses(
-        {"the one batch": by_heart, "held out": (range(0, 100, 10), elsewhere)},
+        {"the one batch": by_heart, "held out": (range(0, 60, 10), elsewhere)},
         {"uniform": lines["uniform"]},
         ylabel="loss in nats",
     ),
-    caption=f"One batch, a hundred times, by {step.whose}. The batch is known by heart; about the rest of the story the model "
-    "has learned little, and it is more and more surely wrong.",
+    caption=f"The loss in sixty steps on one batch, and on held-out stories. Computed with {step.whose}.",
 )
 
 # %% [markdown]
-# ## 7. Looking without touching
+# ## 8. Looking without touching
 #
-# The second curve of that picture is the one that counts. To measure it you have to look without touching: no
-# gradients, no dropout, and afterwards everything as it was.
+# On a single batch, the training loss goes to 0, but the held-out loss soon rises. So the held-out loss is the one that
+# counts. Measuring it must not change the model:
 #
-# - `model.eval()` switches dropout off (and makes layers like batch norm use their running statistics instead of this
-#   batch). It says nothing about gradients.
-# - `torch.no_grad()` computes without noting down how: faster, with much less memory. It says nothing about dropout.
-# - And somebody is in the middle of training. If the model was in training mode, it must be so again when you return;
-#   if it was in eval mode, it must stay there.
+# - `model.eval()` switches dropout off. It has no effect on gradients.
+# - `torch.no_grad()` computes without keeping a computation graph: faster, with much less memory. It has no effect on dropout.
+# - Afterwards the model must be in the same mode as before, training or eval.
 #
-# ### Predict first
+# ### Predict: twenty measurements
 #
-# A model with dropout is in training mode. You measure its loss on the same text twenty times,
-# without any training in between. How many different numbers do you get? Are they greater or smaller than the one of
-# eval mode?
-#
-# <details><summary>Answer</summary>
-#
-# Twenty, since dropout strikes out other weights each time. And nearly all greater: a model with pieces missing is a
-# worse model. The picture below the exercise shows it for a model with some training, once your function passes.
-#
-# </details>
-#
-# ### Exercise 6: `evaluate(model, inputs, targets)`
+# A model with dropout is in training mode. You measure its loss on the same batch twenty times, without a step in between. How
+# many different numbers do you get?
+
+# %%
+# The number of different losses
+predict("twenty measurements", ...)
+
+# %% [markdown]
+# ### Exercise 7: `evaluate(model, inputs, targets)`
 #
 # *Difficulty ★★☆ · about 6 minutes*
 #
-# Return the mean loss over all positions of `inputs` and `targets`, both `(B, T)`, as a plain `float`.
+# Return the mean loss over all positions of `inputs` and `targets`, both `(B, T)`, as a plain `float`, in eval mode and without
+# gradients. Leave the model in the mode in which it was.
 #
-# **On paper.** Three questions to your code. The model comes in training mode: in which mode is it when you leave? It
-# comes in eval mode: and now? Does anything in your function call `backward`, or could it?
+# **Worked example.** A model that was in training mode is in training mode afterwards, and one that was in eval mode is in
+# eval mode. The loss is the same number in both cases.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(evaluate)
 
 
@@ -873,7 +1003,7 @@ def evaluate(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> f
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_evaluate", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(evaluate)  # NameError? Run the notebook's first cell
+check(evaluate)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -882,61 +1012,58 @@ grade(evaluate)
 
 
 # %%
-def as_it_stands(model, inputs, targets):
-    """Stand-in: the loss in whatever mode the model is in."""
+def in_any_mode(model, inputs, targets):
+    """The loss in whatever mode the model is."""
     with torch.no_grad():
         return F.cross_entropy(model(inputs).mT, targets).item()
 
 
+measure = use(evaluate, otherwise=in_any_mode)
+
 # %% tags=["demo"]
-measure = use(evaluate, otherwise=as_it_stands)
+# @title Twenty measurements in each mode
 with torch.random.fork_rng(devices=[]):
     torch.manual_seed(3)
-    leaky = make_model(block_size=32, dropout=0.3)
+    leaky = make_model(block_size=32, d_model=32, n_blocks=2, dropout=0.3)
     optimizer = torch.optim.AdamW(leaky.parameters(), lr=3e-3)
     generator = torch.Generator().manual_seed(3)
     for _ in range(60):
         step(leaky, optimizer, *batch(train_ids, 32, 16, generator))
     leaky.train()
-    noisy = [as_it_stands(leaky, *others) for _ in range(20)]
+    noisy = [in_any_mode(leaky, *others) for _ in range(20)]
     steady = [float(measure(leaky, *others)) for _ in range(20)]
-
-# %% tags=["demo"]
-# @title Twenty measurements of either kind
 figures.show(
     figures.training.modes(noisy, steady, measured=measure.whose),
-    caption="One model, one text, twenty measurements each."
-    + ("" if measure.passes else " The stand-in leaves the model in training mode: both rows should look alike."),
+    caption="The loss of one model on one batch, measured twenty times in each row."
+    + ("" if measure.passes else " Both rows are in training mode until your evaluate passes, so they look alike."),
 )
 
 # %% [markdown]
-# ## 8. Writing
+# ## 9. Writing
 #
-# A model that says what comes next can write: draw a letter from its probabilities, append it, ask again. Each letter
-# is predicted from all that stands before it, the ones that the model has just written included (it is
-# *autoregressive*, in the word of lesson 5):
+# A model that predicts the next token can write: draw a token from its probabilities, append it, and ask the model again. Such
+# a model is called **autoregressive**. With $\sim$ for “is drawn from”:
 #
 # $$ w_{t+1} \sim \operatorname{softmax}\!\left( \frac{\mathbf{z}_t(w_0, \dots, w_t)}{\tau} \right) $$
 #
-# where $\mathbf{z}_t$ are the logits of the *last* place and $\tau$ is the **temperature** of lesson 2. At 1 the model
-# writes as it thinks; below, it keeps to what is likely; $\tau = 0$ is short for always taking the likeliest letter,
-# called **greedy** (dividing by 0 is a bad way to get there). Two things are easy to miss. The model takes at most
-# `block_size` tokens: when the text grows longer, show it the *last* ones. And writing is looking without touching,
-# just as measuring is.
+# Here $\mathbf{z}_t$ are the logits of the *last* position and $\tau$ is the temperature of lesson 2. At a low temperature the
+# model nearly always takes likely tokens. $\tau = 0$ means always taking the likeliest token, which is called **greedy**. When
+# the text is longer than `block_size`, show the model the *last* `block_size` tokens.
 #
-# ### Exercise 7: `generate(model, prompt, n_tokens, temperature=1.0, generator=None)`
+# ### Exercise 8: `generate(model, prompt, n_tokens, temperature=1.0, generator=None)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
-# The prompt is `(B, T)`, several texts at once; the result is the prompts with `n_tokens` more in each row. All
-# randomness comes from `generator`, which lives on the CPU (so on a GPU, bring the probabilities to the CPU to draw).
+# `prompt` is `(B, T)`, several texts at once. The result has `n_tokens` more tokens in each row. All randomness comes from
+# `generator`, which is on the CPU (so on a GPU, move the probabilities to the CPU to draw). As in `evaluate`, compute in eval
+# mode and without gradients, and leave the mode as it was.
 #
-# **On paper.** A model knows only this: after 0 comes 1, after 1 comes 2, after 2 comes 3, and after 3 comes 0. Greedy,
-# with the prompts $(0)$ and $(2)$ and five tokens to add, the rows become $(0, 1, 2, 3, 0, 1)$ and $(2, 3, 0, 1, 2,
+# **Worked example.** After 0 this model predicts 1, after 1 it predicts 2, after 2 it predicts 3, after 3 it predicts 0.
+# Greedy, with the prompts $(0)$ and $(2)$ and five tokens to add, the rows become $(0, 1, 2, 3, 0, 1)$ and $(2, 3, 0, 1, 2,
 # 3)$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(generate)
 
 
@@ -972,23 +1099,18 @@ def generate(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_generate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(generate)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_generate", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(generate)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(generate)
 ### END HIDDEN TESTS
 
-# %% [markdown]
-# Until your function passes, a stand-in writes that knows no probabilities: it takes the likeliest letter or, now and
-# then, the second, the more often the higher the temperature. Here is what a model writes that has learned nothing yet.
-# The darker the ground, the more surprising was the letter to the model itself; more than 3 nats are underlined.
-
 
 # %%
 def first_or_second(model, prompt, n_tokens, temperature=1.0, generator=None):
-    """Stand-in: each next letter is the likeliest one or, with a chance of temperature / 5, the second."""
+    """Each next token is the likeliest one or, with probability temperature / 5, the second."""
     text = prompt
     for _ in range(n_tokens):
         with torch.no_grad():
@@ -998,52 +1120,57 @@ def first_or_second(model, prompt, n_tokens, temperature=1.0, generator=None):
     return text
 
 
-@torch.no_grad()
-def foresight(model, ids):
-    """Logits (L - 1, N) for what comes after each letter of a text (L,), from the block_size letters before it."""
-    T = model.block_size
-    model.eval()
-    first = model(ids[None, :T])[0]  # what comes after the first letters
-    return torch.cat([first, model(ids[1:].unfold(0, T, 1))[:, -1]])[: len(ids) - 1] if len(ids) > T else first[:-1]
-
-
 write = use(generate, otherwise=first_or_second)
 
 
-# %% tags=["demo"]
-# @title A page by the untrained model
-def page(model, temperature, prompt="In the ", n_letters=240):
-    """What the model writes after a prompt: the picture of it."""
+@torch.no_grad()
+def foresight(model, ids):
+    """Logits (L - 1, N) of what comes after each token of a text (L,), from at most block_size tokens before it."""
+    T = model.block_size
+    model.eval()
+    first = model(ids[None, :T])[0]
+    return torch.cat([first, model(ids[1:].unfold(0, T, 1))[:, -1]])[: len(ids) - 1] if len(ids) > T else first[:-1]
+
+
+def page(model, temperature, prompt="The captain", n_tokens=70):
+    """A picture of what the model writes after a prompt."""
     generator = torch.Generator().manual_seed(11)
-    ids = write(model, encode(prompt)[None], n_letters, temperature, generator)[0]
-    likely = foresight(model, ids).log_softmax(-1).gather(-1, ids[1:, None])[:, 0]  # (L - 1,)
-    surprise = F.pad(-likely, (1, 0)).cpu()  # nothing predicts the first letter
-    return figures.training.page(decode(ids), surprise, f"temperature {temperature},\nby {write.whose}", width=40)
+    ids = write(model, course_model.encode(prompt)[None].to(device), n_tokens, temperature, generator)[0]
+    surprise = -foresight(model, ids).log_softmax(-1).gather(-1, ids[1:, None])[:, 0]  # (L - 1,)
+    pieces = [course_model.decode(ids[:i]) for i in range(len(ids) + 1)]
+    added = [after[len(before) :] for before, after in itertools.pairwise(pieces)]
+    title = f"temperature {temperature}, written with {write.whose}"
+    return figures.training.page(added, F.pad(surprise, (1, 0)).cpu(), title)
 
 
-figures.show(page(model, 1.0), caption="Before training.")
+# %% tags=["demo"]
+# @title What the untrained model writes
+figures.show(
+    page(model, 1.0),
+    caption="The darker a token, the more surprised the model was by it. More than 3 nats are underlined.",
+)
 
 # %% [markdown]
-# ## 9. Training it
+# ## 10. Training it
 #
-# Everything is ready. What remains is the loop that puts the parts together.
-#
-# ### Exercise 8: `train(model, data, steps, batch_size, generator, peak=3e-3)`
+# ### Exercise 9: `train(model, data, steps, batch_size, generator, peak=3e-3)`
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# Make an AdamW optimizer for the model's parameters. Then, `steps` times: set the learning rate of this step (an
-# optimizer keeps it in `optimizer.param_groups`, a list of dictionaries, under `"lr"`), with a warm-up over the first
-# tenth of the steps and a floor of 0; draw a batch of windows as long as `model.block_size`; do one step. Return all
-# losses, a list of floats. You may call everything that you have written; what is wrong in an earlier exercise does not
-# cost you here again. What counts is how well the trained model does on a text that it has not seen.
+# Make *one* AdamW optimizer for the model's parameters. Then, `steps` times: set the learning rate of this step, draw a batch
+# of windows of `model.block_size`, and do one step.
 #
-# **On paper.** With `steps=10` there is one step of warm-up. The rates of the steps 0, 1 and 2, as shares of the peak,
-# are 1, 1 and 0.97. How many times is your optimizer made? (Once. One that is made anew in every step forgets its
-# running means, and the rate with them.)
+# - An optimizer has its rate in `optimizer.param_groups`, a list of dictionaries, under `"lr"`.
+# - The warm-up is the first tenth of the steps, and the floor is 0.
+# - Return all losses, a list of floats.
+# - You may call your functions from above; mistakes in them cost no points here. What counts is the loss of the trained model
+#   on text that it has not seen.
+#
+# **Worked example.** With `steps=10` there is one step of warm-up. The rates of steps 0, 1 and 2 are 1, 1 and 0.97 times the
+# peak.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(train)
 
 
@@ -1074,27 +1201,18 @@ def train(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_train", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(train)  # NameError? Run the notebook's first cell
+check(train)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(train)
 ### END HIDDEN TESTS
 
-# %% [markdown]
-# And now for real: two blocks of four heads, width 64, a thousand steps with sixteen windows of 64 letters. On a CPU it
-# takes about half a minute; on a GPU the same cell takes the GPU. The bar counts the steps of the optimizer from
-# outside, so it works with your loop as it is. Every hundred steps it calls `look`, which measures the held-out pages.
-#
-# ### Predict first
-#
-# Write down two numbers: the held-out loss after a thousand steps, and the loss on the training text.
 
-
-# %% tags=["demo"]
+# %%
 def plain_training(model, data, steps, batch_size, generator, peak=3e-3):
-    """Stand-in: a loop without a schedule."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=peak / 2)
+    """A loop without a schedule."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=peak / 3)
     return [step(model, optimizer, *batch(data, model.block_size, batch_size, generator)) for _ in range(steps)]
 
 
@@ -1104,13 +1222,103 @@ def all_windows(ids, T):
     return ids[: n * T].view(n, T), ids[1 : n * T + 1].view(n, T)
 
 
-# %% tags=["demo"]
 learn = use(train, otherwise=plain_training)
-unseen = all_windows(held_out, model.block_size)
-untrained = {name: value.clone() for name, value in model.state_dict().items()}
+unseen = all_windows(held_out[:3_000], 64)
+
+# %% [markdown]
+# ### Choose a block
+#
+# Which block should your model have: the *plain* one, your `TransformerBlock`, or the *modern* one, your `ModernBlock`?
+# Compare them on the same computer, at the same cost: **equal CPU seconds**. With equal numbers of steps, the slower block
+# would get more time. The next cell trains one model of each kind for four CPU seconds.
+
+
+# %% tags=["demo"]
+def trained_for(model, seconds, peak=2e-3):
+    """Train for so many CPU seconds, with a short warm-up. Returns the number of steps and the held-out loss."""
+    optimizer = torch.optim.AdamW(model.parameters())
+    generator, begun, steps = torch.Generator().manual_seed(0), time.process_time(), 0
+    while time.process_time() - begun < seconds:
+        for group in optimizer.param_groups:
+            group["lr"] = peak * min(1.0, (steps + 1) / 10)
+        step(model, optimizer, *batch(train_ids, model.block_size, 16, generator))
+        steps += 1
+    return steps, float(measure(model, *unseen))
+
+
+for name, model in {"plain": make_model(), "modern": OwnBlocksLM(Modern).to(device)}.items():
+    steps, loss = trained_for(model, seconds=4)
+    print(f"{name:6} {steps:3} steps in 4 CPU seconds, held-out loss {loss:.2f}")
+print(f"Computed with {Block.whose} and {Modern.whose}.")
+
+# %% [markdown]
+# Four seconds and a single seed prove little. So we recorded a longer comparison: each kind of block for 20 CPU seconds, with
+# three seeds. It also has each of the four changes alone, in an otherwise plain block.
+#
+# ### Predict: the better block
+#
+# Which of the two blocks has the lower losses? “Too close to tell” means that the ranges of their seeds overlap.
+
+# %%
+from course.models import block_comparison
+
+recorded = block_comparison.load()
+
+# %%
+# The block with the lower held-out losses: "plain", "modern" or "too close to tell"
+predict("the better block", ...)
+
+# %% [markdown]
+# ### Predict: the change that counts
+#
+# Which of the four changes, alone in an otherwise plain block, gives the lowest mean loss?
+
+# %%
+# The change: "RMSNorm", "SwiGLU", "RoPE" or "no biases"
+predict("the change that counts", ...)
+
+# %% tags=["demo"]
+# @title The recorded comparison
+figures.show(
+    figures.training.comparison(recorded),
+    caption=f"{recorded.title} Left: held-out loss while training, thin lines are seeds, thick lines means. "
+    f"Right: after {recorded.seconds:.0f} CPU seconds, points are seeds, bars are means; dotted: the plain mean.",
+)
+
+# %% tags=["demo"]
+print(f"{'block':10} {'steps':>6} {'mean':>6} {'spread':>7}   mean minus plain's")
+for name, kind in recorded.kinds.items():
+    change = kind.mean - recorded.kinds["plain"].mean
+    print(f"{name:10} {kind.steps:6} {kind.mean:6.3f} {kind.spread:7.3f}   {change:+.3f}")
+
+# %% [markdown]
+# The spread is the largest loss minus the smallest. The mean of the modern block is below that of the plain one, but their
+# seeds overlap, so three seeds do not decide. Two of the changes put every seed below every plain one: RoPE, and no biases,
+# which also makes steps cheaper. RoPE alone even has every seed below every modern one.
+#
+# The mean for SwiGLU differs from plain by less than the seeds do. A hand-written RMSNorm takes *longer* than PyTorch's
+# LayerNorm on a CPU, so it gets fewer steps, and its mean is the highest. On a GPU, or in a model a thousand times as large,
+# the result may be different, so measure at the size that you use.
+#
+# Choose the block of your model. Its training takes about a minute. (Later lessons need the modern block, with all four
+# changes, as most open models have them. With "plain" they use the course's model.)
+
+# %%
+chosen = "modern"  # or "plain"
+
+# %% [markdown]
+# ### Your model
+#
+# The modern model has the sizes of the course's small model: three blocks, width 96, four heads. It begins with the weights of
+# `small_lm.empty()`. They are random, but $\mathbf{W}_k = \mathbf{W}_q$, so that equal words have high scores from the start,
+# and `W_o` is the transpose of `W_v`, so that a head copies what it attends to. `TrainingProgress` shows how many steps are
+# done, and calls `look` about ten times to measure the held-out loss.
+
+# %% tags=["demo"]
+model = make_model() if chosen == "plain" else OwnBlocksLM(Modern, weights=small_lm.empty()).to(device)
+blocks = Block if chosen == "plain" else Modern
 seen_at, held_out_losses = [], []
-steps = 1000
-model.train()
+steps = 600
 
 
 def look(done):
@@ -1120,251 +1328,267 @@ def look(done):
 
 
 with TrainingProgress(model, steps, look, every=steps // 10):
-    losses = learn(model, train_ids, steps, 16, torch.Generator().manual_seed(0), 4e-3)
-training_losses = [float(loss) for loss in losses]
-reached = held_out_losses[-1]
+    found = learn(model, train_ids, steps, 16, torch.Generator().manual_seed(0), 4e-3)
+training_losses = [float(loss) for loss in found]
 
 # %% tags=["demo"]
-# @title The loss in training and on the held-out pages, with three lines to beat
+# @title The loss in training and on held-out stories, with three baselines
 figures.show(
     figures.losses(
         {"training": training_losses, "held out": (seen_at, held_out_losses)}, lines, every=20, ylabel="loss in nats"
     ),
-    caption=f"Trained by {learn.whose}. Held out {reached:.2f}, which is {lines['bigram'] - reached:.2f} below the bigram.",
+    caption=f"Held out at the end: {held_out_losses[-1]:.2f}; bigram: {lines['bigram']:.2f}. "
+    f"Computed with {learn.whose} and {blocks.whose}.",
 )
-
-# %% tags=["demo"]
-print(
-    f"held out: {reached:.3f} nats a letter; bigram {lines['bigram']:.3f}, unigram {lines['unigram']:.3f}, uniform",
-    end=" ",
-)
-print(f"{lines['uniform']:.3f}. Training, last 50 steps: {sum(training_losses[-50:]) / 50:.3f}")
 
 # %% [markdown]
-# Read the curve from the left. In the first steps the model learns how frequent the letters are and falls onto the
-# unigram line. Then it learns pairs, and passes the bigram line within a hundred steps or two: from there on it
-# *must* be using more than the last letter, which means attention. Later the two curves part: the model begins to
-# overfit. What it now learns of the training text by heart is of no use on pages it has not seen; with a text this
-# short that comes soon. Had you trained without holding anything out, you would be proud of the wrong number.
+# The model first learns how frequent each token is, and reaches the unigram baseline. Then it learns pairs. Below the bigram
+# baseline it *must* use more than the last token, and that takes attention. The two curves stay close, because the model sees
+# each part of the text less than twice on average, too rarely to memorise it.
 #
-# What does it write now? The slider changes the temperature; the prompt is the one from before.
+# What does it write now?
 
 # %% tags=["demo"]
 # @title Slider: what the trained model writes at each temperature
-temperatures = [0, 0.3, 0.6, 0.8, 1.0, 1.3]
-sliders.slider(lambda temperature: page(model, temperature), start=0.6, strip=[0, 0.6, 1.3], temperature=temperatures)
+sliders.slider(
+    lambda temperature: page(model, temperature),
+    start=0.7,
+    strip=[0, 0.7, 1.3],
+    temperature=[0, 0.3, 0.5, 0.7, 1.0, 1.3],
+)
 
 # %% [markdown]
-# It makes no sense, and yet: every letter of it comes from a model that began with noise, saw forty thousand letters
-# and was never told what a word is. Now many of its words are words, with blanks between them, and what follows a full
-# stop begins with a capital. At temperature 0 a model as small as this runs in circles; at 1.3 it loses itself.
-#
-# The line from section 3 again, with the bigram and with the model that you trained:
+# The words are real because the tokens are words. But their order is learned: quotations open and close, sentences end, and
+# people and things return. At temperature 1.3 the story loses its sense. Here is the beginning of the held-out story from
+# section 3 again:
 
 # %% tags=["demo"]
-# @title The line once more, by bigram and by model
-by_model = letter_by_letter(foresight(model, quote), quote)
+# @title The same tokens, by the bigram baseline and by the trained model
+by_model = token_by_token(foresight(model, quote), quote)
 figures.show(
     figures.training.surprise(quoted[1:], {"bigram": by_counting["bigram"], "the trained model": by_model}),
-    caption="The same held-out line. What surprise is left stands mostly where a word begins, or could go on in several ways.",
+    caption=f"The surprise at each token of the same held-out story. Computed with {learn.whose}.",
 )
 
 # %% [markdown]
-# ### With your own attention
-#
-# Your blocks have PyTorch's attention inside. You have written your own since lesson 3, so let it stand in its place:
-# the `RotarySelfAttention` of lesson 7, with the `causal_mask` of lesson 5. Both are looked for in this notebook, and in
-# the saved notebooks of those lessons beside it; what is not found, or does not pass there, PyTorch does. The sine waves
-# are switched off: turning queries and keys tells the places.
-#
-# To know whether yours is right, train its **twin** beside it: the same blocks, the same random numbers to begin with,
-# the same batches, and inside, instead of your code, PyTorch's operations.
-#
-# Both get another text, with more in it than the story: tales from the same harbour, made up by a small program, as many
-# as you like.
-#
-# ### Predict first
-#
-# Sixty steps each. How far apart will the two curves be: a tenth of a nat, a hundredth, less than a thousandth?
+# The next cell keeps your model for later lessons, and compares it with the course's own, which was trained for five times as
+# many steps.
 
 # %% tags=["demo"]
-from course import staged_model, torch_fallbacks
-from course.models.story_corpus import generate_stories
-
-rotary = staged_model.find_prior_answer("RotarySelfAttention", otherwise=torch_fallbacks.RotarySelfAttention)
-mask_for = staged_model.find_prior_answer("causal_mask", otherwise=torch_fallbacks.causal_mask)
-
-
-def rotating(attention):
-    """A new model with this attention in its blocks, and without sine waves."""
-    made = staged_model.with_new_attention(make_model(block_size=32), attention)
-    made.places.zero_()
-    made.mask.copy_(mask_for(32))
-    return made
-
-
-told = encode(generate_stories(400_000))
-told_ids, told_unseen = told[:396_000], all_windows(told[396_000:], 32)
-own, twin = rotating(rotary), rotating(torch_fallbacks.RotarySelfAttention)
-twin.load_state_dict(own.state_dict())
-own_losses, twin_losses = [], []
-for each, found in ((own, own_losses), (twin, twin_losses)):
-    turn = itertools.count()  # where `in_order` stands in it begins anew, so that both get the same batches
-    found += map(float, learn(each, told_ids, 60, 16, torch.Generator().manual_seed(0), 6e-3))
-apart = max(abs(a - b) for a, b in zip(own_losses, twin_losses, strict=True))
-
-# %% tags=["demo"]
-# @title The two curves
-figures.show(
-    figures.losses({"with your attention" if rotary.passes else "yours to come": own_losses, "the twin": twin_losses}),
-    caption=f"Inside the blocks: {rotary.whose}, and for the twin PyTorch. Mask: {mask_for.whose}. "
-    f"The curves are nowhere more than {apart:.6f} nats apart.",
-)
+mine = model.to_small_lm() if chosen != "plain" else None
+if mine and learn.passes and Modern.passes:
+    small_lm.keep(mine)
+else:
+    print("Nothing is kept: train and ModernBlock must pass, and the chosen block must be the modern one.")
+for name, each in {"this model": mine, "the course's model": small_lm.load()}.items():
+    if each:
+        print(
+            f"{name:18} {each.loss(small_lm.held_out(1_000)):.2f} nats per token on held-out stories, from their start"
+        )
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# ### Where it looks (extra)
 #
-# A few hundred thousandths at the most, and all of it rounding: sums in another order, which each step hands on to the
-# next. (Where PyTorch stands in for yours, the two are the same, and nothing separates them.) Two computations of the
-# same thing with the same weights *must* agree, not in their shape but in their digits. A curve that merely looks like
-# the other would have proved nothing, as lesson 6 has shown.
-#
-# </details>
-#
-# ### How much text?
-#
-# The story is short, and what the model wrote from it were words at best. Now the same model, with the attention from
-# above, learns from 2,000 letters of the tales, from 20,000, and from 396,000: each time with three hundred steps.
-#
-# ### Predict first
-#
-# Which of the three has the lowest loss on its *training* text? Which on pages that none of them has seen?
-
+# These are the attention weights of every head, block by block, after training. (With the plain block, they are those of the
+# course's model.)
 
 # %% tags=["demo"]
-def learnt_from(n_letters, steps=300):
-    """The model that so many letters of the tales make, its loss in the last steps, and on pages it has not seen."""
-    made = rotating(rotary)
-    found = learn(made, told_ids[:n_letters], steps, 16, torch.Generator().manual_seed(0), 6e-3)
-    return made, sum(map(float, found[-20:])) / 20, float(measure(made, *told_unseen))
-
-
-lengths = [2_000, 20_000, 396_000]
-of_length = {n_letters: learnt_from(n_letters) for n_letters in lengths}
-for n_letters, (_, seen, unseen_loss) in of_length.items():
-    print(f"{n_letters:7,} letters: training {seen:.2f}, held out {unseen_loss:.2f} nats a letter")
-
-# %% tags=["demo"]
-# @title The loss against the length of the text
-figures.show(
-    figures.curves(
-        lengths,
-        {"training": [of_length[n][1] for n in lengths], "held out": [of_length[n][2] for n in lengths]},
-        xlabel="letters to train on",
-        ylabel="loss in nats",
-        limits=(0, 1.2 * max(of_length[n][2] for n in lengths)),
-        log="x",
-    ),
-    alt="Two losses against the length of the training text. "
-    + " ".join(f"{n:,} letters: training {of_length[n][1]:.2f}, held out {of_length[n][2]:.2f}." for n in lengths),
-    caption=f"Three hundred steps each, by {learn.whose}.",
-)
+# @title The weights of all heads of the trained model
+shown = mine or small_lm.load()
+sentence_of_6 = "The boat reached the river bank"
+for layer in range(3):
+    looks = [shown.look(sentence_of_6, layer, head) for head in range(4)]
+    figures.show(
+        figures.training.heads(
+            {f"block {layer}": torch.stack([each.weights.detach() for each in looks])}, looks[0].words
+        ),
+        caption=f"Block {layer}. Row: the query; column: the key; hatched: blocked.",
+    )
 
 # %% [markdown]
-# The least text gives the lowest training loss and by far the highest loss on unseen pages: it was learned by heart. The
-# more text there is, the closer the two come to each other. From 20,000 letters on they are hardly apart here, since
-# the tales repeat themselves more than people do; what is left of the loss is what nobody can know, which thing is
-# found and what is said about it.
+# Do not read too much into a single map. It shows where a head takes information from, not what the model does with it.
 #
-# And this is what the model of the longest text writes. It sees no more than 32 letters at once: so with your `generate`
-# most of its sentences are whole, but who found what is forgotten a sentence later.
-
-# %% tags=["demo"]
-# @title A page by the model of 396,000 letters
-begun = "One morning Mara walked to the "
-figures.show(page(of_length[lengths[-1]][0], 0.5, begun), caption=f"It went on from: {begun}…")
-
-# %% [markdown]
-# ### Where it looks
+# ### How much text? (extra)
 #
-# The weights of all heads, before and after. A block gets $x$; your lessons 3 to 6 tell what its attention does with
-# it, so the weights can be recomputed from the parameters in a few lines, whoever wrote the block.
+# A smaller model is trained three times, for 150 steps each: on the first 1,000 tokens, on the first 10,000, and on all of
+# them.
 
 
 # %%
-def weights_of(block, x, mask, n_heads):
-    """Recompute the attention weights of a block for its input x (T, D): (H, T, T)."""
-    part = {name.replace("self_attn", "attention"): value for name, value in block.named_parameters()}
-    part = {name.replace("norm1", "norm_1"): value for name, value in part.items()}  # PyTorch's names, and ours
-    x = F.layer_norm(x, x.shape[-1:], part["norm_1.weight"], part.get("norm_1.bias"))
-    query, key, _ = (x @ part["attention.in_proj_weight"].mT).unflatten(-1, (3, n_heads, -1)).permute(1, 2, 0, 3)
-    scores = query @ key.mT / query.shape[-1] ** 0.5  # (H, T, T)
-    return scores.masked_fill(mask, -torch.inf).softmax(-1)
+def learnt_from(n_tokens, steps=150):
+    """The loss of a model on its training text in the last steps, and on held-out stories."""
+    made = OwnBlocksLM(Modern, block_size=32, d_model=48, n_blocks=2).to(device)
+    found = learn(made, train_ids[:n_tokens], steps, 16, torch.Generator().manual_seed(0), 1e-2)
+    return sum(map(float, found[-20:])) / 20, float(measure(made, *all_windows(held_out[:3_000], 32)))
 
 
-@torch.no_grad()
-def attention_maps(model, ids):
-    """The weights of every head for a text of T ids: one (H, T, T) for each block."""
-    came_in = []  # a hook is called with whatever its block is given
-    hooks = [block.register_forward_pre_hook(lambda _, given: came_in.append(given[0][0])) for block in model.blocks]
-    model.eval()
-    model(ids[None])
-    for hook in hooks:
-        hook.remove()
-    mask = model.mask[: len(ids), : len(ids)]
-    return [weights_of(*pair, mask, model.n_heads).cpu() for pair in zip(model.blocks, came_in, strict=True)]
+# %% [markdown]
+# ### Predict: the lowest training loss (extra)
+#
+# Which of the three has the lowest loss on its *own training text*?
+
+# %%
+# The length: "1,000", "10,000" or "all"
+predict("the lowest training loss", ...)
 
 
 # %% tags=["demo"]
-# @title The maps of all heads, before and after
-phrase = "by the harbour"
-newborn = make_model()
-newborn.load_state_dict(untrained)
-maps_before, maps_after = (attention_maps(m, encode(phrase)) for m in (newborn, model))
-for i, (before, after) in enumerate(zip(maps_before, maps_after, strict=True)):
-    figures.show(
-        figures.training.heads({"before": before, "after": after}, phrase),
-        caption=f"Block {i}: four heads over {len(phrase)} letters. Row: who looks; column: what is looked at.",
-    )
-for i, maps in enumerate(maps_after):
-    print(f"block {i}: mean weight on the letter before, head by head:", end=" ")
-    print("  ".join(f"{head.diagonal(-1).mean():.2f}" for head in maps))
+lengths = [1_000, 10_000, len(train_ids)]
+of_length = {n_tokens: learnt_from(n_tokens) for n_tokens in lengths}
+for n_tokens, (seen, elsewhere) in of_length.items():
+    print(f"{n_tokens:7,} tokens: training {seen:.2f}, held out {elsewhere:.2f} nats per token")
 
 # %% [markdown]
-# Before training every letter looks at all letters so far about equally. Afterwards the heads have divided the work:
-# some look at the letter before or the one before that, others at the beginning of the word or at the spaces. Do not
-# read too much into a single map. It shows where information was taken from, not what was done with it.
+# The least text gives the lowest training loss and by far the highest held-out loss: the model has memorised it. Without
+# held-out stories you would have chosen the worst of the three.
 
 # %% [markdown]
-# ## 10. A head that looks back
+# ## 11. Nine bugs and their curves
 #
-# For text, a head's use is hard to name. So here is a task for which only one idea works. A sequence is a few different
-# letters in random order, repeated until the window is full:
+# Most bugs in training raise no error. What you see is a curve. Below, a small model is trained nine times from the start, for
+# 200 steps, each time with one line wrong:
+#
+# 1. no `zero_grad`;
+# 2. `zero_grad` after `backward`;
+# 3. targets not shifted: each is its own input;
+# 4. targets shifted twice;
+# 5. no causal mask;
+# 6. a softmax before the cross-entropy;
+# 7. logits and targets flattened in different orders;
+# 8. always the same batch;
+# 9. a learning rate 30 times too high.
+#
+# In all nine, the held-out loss is measured by the same correct function.
+
+
+# %%
+def run_with(bug, steps=200, peak=1e-2):
+    """Train a small model with one bug. Returns its training losses, and (steps, held-out losses)."""
+    small = make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)
+    if bug == "no causal mask":
+        small.mask.zero_()
+    peak = 30 * peak if bug == "rate 30 times too high" else peak
+    optimizer = torch.optim.AdamW(small.parameters(), peak)
+    generator = torch.Generator().manual_seed(0)
+    first = batch(train_ids, 32, 16, generator)
+    losses, looked_at, unseen_losses = [], [], []
+    for i in range(steps):
+        if i % 40 == 0 or i == steps - 1:
+            looked_at.append(i)
+            unseen_losses.append(float(measure(small, *all_windows(held_out[:1_000], 32))))
+            small.train().requires_grad_()  # whatever the measurement has done to it
+        for group in optimizer.param_groups:
+            group["lr"] = float(rate(i, 20, steps, peak))
+        inputs, targets = first if bug == "always the same batch" else batch(train_ids, 32, 16, generator)
+        if bug == "targets not shifted":
+            targets = inputs
+        if bug == "targets shifted twice":
+            inputs, targets = inputs[:, :-1], targets[:, 1:]
+        logits = small(inputs)
+        if bug == "softmax before the loss":
+            logits = logits.softmax(-1)
+        if bug == "flattened differently":
+            targets = targets.mT
+        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+        if bug != "no zero_grad":
+            optimizer.zero_grad()
+        loss.backward()
+        if bug == "zero_grad after backward":
+            optimizer.zero_grad()
+        nn.utils.clip_grad_norm_(small.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return {"training": losses, "held out": (looked_at, unseen_losses)}
+
+
+# %% [markdown]
+# ### Predict: the bug that stops at a baseline
+#
+# With which bug does the training loss fall to the unigram baseline and stop there?
+
+# %%
+# The bug: "zero_grad after backward", "softmax before the loss" or "flattened differently"
+predict("the bug that stops at the unigram baseline", ...)
+
+# %% [markdown]
+# ### Predict: the bug that fools the held-out loss
+#
+# One bug makes even the correctly measured held-out loss better than it should be. Which?
+
+# %%
+# The bug: "targets not shifted", "no causal mask" or "always the same batch"
+predict("the bug that fools the held-out loss", ...)
+
+# %% tags=["demo"]
+bugs = [
+    "no zero_grad",
+    "zero_grad after backward",
+    "targets not shifted",
+    "targets shifted twice",
+    "no causal mask",
+    "softmax before the loss",
+    "flattened differently",
+    "always the same batch",
+    "rate 30 times too high",
+]
+healthy = run_with("")
+gallery = {f"{i}. {bug}": run_with(bug) for i, bug in enumerate(bugs, 1)}
+
+# %% tags=["demo"]
+# @title The nine curves
+figures.show(
+    figures.training.gallery(gallery, healthy["training"], lines, every=10),
+    caption="Nine runs, each with one bug. Grey: the training loss without a bug. Dotted: the baselines.",
+)
+
+# %% tags=["demo"]
+for name, curves in {"0. no bug": healthy, **gallery}.items():
+    training, unseen_loss = curves["training"], curves["held out"][1][-1]
+    print(f"{name:28} training {sum(training[-20:]) / 20:5.2f}   held out {unseen_loss:5.2f}")
+
+# %% [markdown]
+# - **Too good to be true** (3, 5, 8). Without the shift, the model repeats its input, which it sees. A batch that is always
+#   the same is memorised. In both cases the held-out loss rises. Without a mask the model sees the next token, in training and
+#   in the measurement, so both losses are low; only the text that it writes would reveal the bug.
+# - **Stuck** (2, 6, 7). With `zero_grad` after `backward` all gradients are 0, and nothing moves the parameters but weight
+#   decay. After a softmax, the loss gets numbers between 0 and 1 as logits, with which it cannot fall more than 1 nat below
+#   the uniform baseline. When logits and targets are flattened in different orders, nearly every target belongs to another
+#   position, so only frequencies can be learned. A curve that stops at a baseline tells you which information is missing.
+# - **Merely worse** (1, 4, 9). Without the correct curve next to them, you would not notice these. With the high rate, this
+#   model learns little more than frequencies. A model with targets shifted twice learns to predict the token after the next
+#   one; if the measurement had the same bug, both curves would look right.
+#
+# Four checks find most of the nine: the loss at step 0, overfitting one batch, the logits before a token that you change, and
+# the comparison with your baselines. For those that are merely worse, keep the curve of a run that you trust.
+
+# %% [markdown]
+# ## 12. A head that looks back (extra)
+#
+# In a model of text, it is hard to say what a head does. Here is a task in which you can. A sequence consists of a few
+# different letters in random order, repeated until the window is full:
 #
 #     x k c d q v | x k c d q v | x k c …
 #
-# The first time round nothing can be predicted. From then on everything can: find the place where your letter stood
-# before, and say what came after it. Nothing about single letters can be learned by heart, since every sequence is new.
+# In the first round there is little to predict from. After it, every letter can be predicted: find the earlier position of the
+# current letter, and take the letter after it. A head that does this is called an **induction head** ([Olsson et al.
+# 2022](https://arxiv.org/abs/2209.11895)).
 #
-# A head that does it is called an **induction head** ([Olsson et al. 2022](https://arxiv.org/abs/2209.11895)). It has a
-# difficulty that you can work out. The place it has to look at is the one *after* the earlier occurrence, and that
-# place holds another letter. How is a query to find it?
+# ### Predict: how many blocks (extra)
 #
-# <details><summary>Answer</summary>
+# A query should find the position *after* the earlier occurrence of its own letter. How many blocks does this take?
+
+# %%
+# The number of blocks: 1 or 2
+predict("the blocks of an induction head", ...)
+
+# %% [markdown]
+# Let $w_i$ be the letter at position $i$. For a query at $i$ whose letter occurred before, add up its weights on the positions
+# right after the earlier occurrences, and take the mean over the set $R$ of all such $i$:
 #
-# It takes two blocks. A head in the first looks at the letter before and writes into each place "my predecessor is a
-# k". Then, in the second block, a place that holds a k asks "who has a k for predecessor?", and finds it. A single
-# block cannot do it: its queries and keys know their own letter only.
+# $$ \text{score} = \frac{1}{|R|} \sum_{i \in R} \;\; \sum_{j \le i,\; w_{j-1} = w_i} a_{ij} $$
 #
-# </details>
-#
-# So we can say what to measure. For a query at $t$ whose letter occurred before, add up the weights on the places right
-# after its earlier occurrences, and take the mean over the set $R$ of all places whose letter has one:
-#
-# $$ \text{score} = \frac{1}{|R|} \sum_{t \in R} \;\; \sum_{s \le t,\; w_{s-1} = w_t} a_{ts} $$
-#
-# where $a_{ts}$ is the weight that the head's query at $t$ gives the key at $s$. 1 is a perfect induction head; one
-# that looks anywhere has about 0.1 here.
+# Here $a_{ij}$ is the weight that the query at $i$ gives the key at $j$. A perfect induction head has the score 1; one with
+# equal weights on all positions that it sees has about 0.08 here.
 
 
 # %%
@@ -1381,9 +1605,9 @@ def repeated(batch_size, generator, T=32):
 
 
 def after_earlier(ids):
-    """bool (T, T): whether place s stands right after an earlier occurrence of the letter at place t, ids (T,)."""
+    """bool (T, T): whether position s is right after an earlier occurrence of the letter at position t, ids (T,)."""
     same = ids[:, None] == ids[None, :].roll(1, -1)
-    same[:, 0] = False  # nothing stands before the first place
+    same[:, 0] = False  # nothing is before position 0
     return same.tril()
 
 
@@ -1393,17 +1617,52 @@ def induction_score(maps, windows):
     return (maps * wanted[:, None]).sum((0, 2, 3)) / wanted.any(-1).sum()
 
 
+@torch.no_grad()
+def attention_maps(model, ids):
+    """The weights of all heads for ids (B, T): one (B, H, T, T) for each block."""
+    inputs = []  # each attention is called with its normed input
+    attentions = [part for part in model.train().modules() if isinstance(part, nn.MultiheadAttention)]
+    hooks = [part.register_forward_pre_hook(lambda _, given: inputs.append(given[0])) for part in attentions]
+    model(ids)
+    for hook in hooks:
+        hook.remove()
+    options = {"attn_mask": model.mask[: ids.shape[1], : ids.shape[1]], "average_attn_weights": False}
+    return [part(x, x, x, **options)[1].cpu() for part, x in zip(attentions, inputs, strict=True)]
+
+
+# %% [markdown]
+# The model has two blocks. A fixed vector of sines and cosines is added for each position, as in the transformer of 2017, but
+# with base 10 instead of 10,000, because the windows are short.
+
+
 # %% tags=["demo"]
-copier = make_model(n_tokens=26, block_size=32, n_heads=2)
+class Copier(LanguageModel):
+    """A model of 26 letters, with fixed waves for positions and a matrix of its own for the logits."""
+
+    def __init__(self, block):
+        super().__init__(block, n_tokens=26, block_size=32, d_model=64, n_heads=2, n_blocks=2)
+        nn.init.normal_(self.tokens.weight, std=0.5)
+        angles = torch.arange(32)[:, None] * 10.0 ** (-torch.arange(0, 64, 2) / 64)
+        self.positions = nn.Embedding.from_pretrained(torch.cat([angles.sin(), angles.cos()], dim=-1) / 2)
+        self.read = nn.Linear(64, 26)
+
+    def forward(self, ids):
+        x = self.tokens(ids) + self.positions.weight[: ids.shape[1]]
+        for block in self.blocks:
+            x = block(x, self.mask[: ids.shape[1], : ids.shape[1]])
+        return self.read(self.norm(x))
+
+
+copier = make_model(kind=Copier)
 optimizer = torch.optim.AdamW(copier.parameters(), lr=6e-3)
 generator = torch.Generator().manual_seed(0)
 probe, _, predictable = repeated(32, torch.Generator().manual_seed(99))
 history = {"step": [], "loss": [], "before": [], "after": [], "map": []}
-steps = 500
+steps = 300
 
 
 def look(done):
-    below, above = (torch.stack(block) for block in zip(*(attention_maps(copier, ids) for ids in probe)))
+    below, above = attention_maps(copier, probe)
     after = induction_score(above, probe)  # (H,)
     best = int(after.argmax())
     with torch.no_grad():
@@ -1431,163 +1690,67 @@ figures.show(
         {"block 1: after an earlier occurrence": history["after"], "block 0: the letter before": history["before"]},
         math.log(26),
     ),
-    caption=f"Left, the loss on the letters that can be predicted. Right, the score of the best head of block 1, at last "
-    f"{history['after'][-1]:.2f}, and the mean weight that the best head of block 0 gives the letter before.",
+    caption=f"Left: the loss on the letters that can be predicted. Right: the score of the best head of block 1, "
+    f"{history['after'][-1]:.2f} at the end, and the mean weight that the best head of block 0 gives the letter before.",
 )
 
 # %% [markdown]
-# At first next to nothing happens. Then, within some fifty steps, the loss falls off a cliff, and in the same moment
-# the score of a head in block 1 shoots up. Half an induction head is worth nothing: to look after the earlier
-# occurrence is of no use before the first block marks predecessors, and marking them is of no use before somebody asks.
-# (The marks are rough: the best head of block 0 spreads its weight over a few letters before. Since all letters of a
-# sequence differ, that is exact enough.) Large models go through the same moment, and their loss curves have a bump
-# there.
-#
-# Watch the map form. Framed are the cells where an induction head would look; a letter that has no earlier occurrence
-# has to look somewhere, and most choose the first place.
+# At first almost nothing happens. Then the loss drops, and at the same time the score of a head in block 1 rises. The head
+# needs both blocks: a query of block 1 can find the letter after the earlier occurrence only once block 0 writes into each
+# position which letter came before it. Olsson et al. found the same moment in larger language models, where the loss curve has
+# a bump.
 
 # %% tags=["demo"]
 # @title Slider: the map of the best head while it trains
-shown = probe[0, :20]
-framed = after_earlier(shown).cpu()
+letters_shown = probe[0, :20]
+framed = after_earlier(letters_shown).cpu()
 
 
 def forming_map(steps):
     """The map of the best head of block 1 after so many steps."""
     i = history["step"].index(steps)
     title = f"after {steps} steps: score {history['after'][i]:.2f}"
-    return figures.training.induction(history["map"][i][:20, :20], [chr(97 + c) for c in shown.tolist()], framed, title)
+    letters = [chr(97 + c) for c in letters_shown.tolist()]
+    return figures.training.induction(history["map"][i][:20, :20], letters, framed, title)
 
 
-stages = [history["step"][i] for i in sorted({0, len(history["step"]) // 5, len(history["step"]) - 1})]
+stages = [history["step"][i] for i in sorted({0, len(history["step"]) // 3, len(history["step"]) - 1})]
 sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"])
 
 # %% [markdown]
-# Then a sequence that it has never seen, for it to continue:
-
-# %% tags=["demo"]
-start = "mzyqhwbtmzyqh"
-told = write(copier, torch.tensor([[ord(c) - 97 for c in start]], device=device), 12, temperature=0)[0, len(start) :]
-print(f"{start} → {''.join(chr(97 + i) for i in told.tolist())}    (right: wbtmzyqhwbtm), by {write.whose}")
-fresh, _, wanted = repeated(200, torch.Generator().manual_seed(123))
-with torch.no_grad():
-    right = (copier(fresh).argmax(-1) == wanted)[wanted != -100].float().mean().item()
-print(f"In 200 new sequences, {right:.1%} of the letters that can be predicted are.")
+# The frames mark the cells to which an induction head attends. A query whose letter has no earlier occurrence must attend to
+# something else. In lesson 11 you find such heads in a model that was trained on text.
 
 # %% [markdown]
-# Nobody wrote an algorithm for looking back. A loop of five lines, two blocks and a task in which looking back pays:
-# the rest was found by going downhill. Much of what is called **in-context learning**, picking up a pattern from the
-# prompt alone, is believed to begin with heads like this one.
+# ## Your experiment (extra)
+#
+# *Experiment ★★☆ · about 8 minutes.* **Which peak is best?** Train the small model of section 11 for 60 steps with each of the
+# peaks 0.0001, 0.001, 0.01 and 1. Use `learn`, which is your `train` once it passes. Each time take a new
+# `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch.
+#
+# Plot the held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest loss.
+
+# %%
+# Your code: the held-out loss for each peak, and a plot
+
+finding = ...  # a peak
+
+# %% tags=["demo"]
+check("experiment", finding)
 
 # %% [markdown]
-# ## 11. Nine bugs and their curves
+# ## 13. Is it a bug? (extra)
 #
-# Most bugs in training raise no error. What you see is a curve. Below is one small model, trained nine times for two
-# hundred steps, each time with another single line wrong.
+# ### Predict: "The last window runs past the end" (extra)
 #
-# ### Predict first
-#
-# Which of these give a loss near 0? Which never fall at all? Which look entirely healthy? (1) no `zero_grad`; (2)
-# `zero_grad` after `backward`; (3) targets not shifted; (4) targets shifted twice; (5) no causal mask; (6) a softmax
-# before the cross-entropy; (7) logits and targets flattened in different orders; (8) always the same batch; (9) a
-# learning rate thirty times too high.
+# A script from a well-known course draws a start $i$ from $0, \dots, L - T - 1$, with inputs `data[i : i + T]` and targets
+# `data[i + 1 : i + T + 1]`. A report says that the targets of the last start reach index $L$, which does not exist, and that
+# one start fewer should be drawn ([karpathy/ng-video-lecture#56](https://github.com/karpathy/ng-video-lecture/issues/56)). Is
+# it a bug?
 
-
-# %% tags=["demo"]
-def run_with(bug, steps=200, peak=1e-2):
-    """Train a small model with one bug. Returns its training losses, and (steps, held-out losses)."""
-    small = make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)
-    if bug == "no causal mask":
-        small.mask.zero_()
-    peak = 30 * peak if bug == "rate 30 times too high" else peak
-    optimizer = torch.optim.AdamW(small.parameters(), peak)
-    generator = torch.Generator().manual_seed(0)
-    first = batch(train_ids, 32, 16, generator)
-    losses, looked_at, unseen_losses = [], [], []
-    for i in range(steps):
-        if i % 20 == 0:
-            looked_at.append(i)
-            unseen_losses.append(float(measure(small, *all_windows(held_out, 32))))
-            small.train().requires_grad_()  # whatever the measurement has done to it
-        for group in optimizer.param_groups:
-            group["lr"] = float(rate(i, 20, steps, peak))
-        inputs, targets = first if bug == "always the same batch" else batch(train_ids, 32, 16, generator)
-        if bug == "targets not shifted":
-            targets = inputs
-        if bug == "targets shifted twice":
-            inputs, targets = inputs[:, :-1], targets[:, 1:]
-        logits = small(inputs)
-        if bug == "softmax before the loss":
-            logits = logits.softmax(-1)
-        if bug == "flattened differently":
-            targets = targets.mT
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-        if bug != "no zero_grad":
-            optimizer.zero_grad()
-        loss.backward()
-        if bug == "zero_grad after backward":
-            optimizer.zero_grad()
-        nn.utils.clip_grad_norm_(small.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-    return {"training": losses, "held out": (looked_at, unseen_losses)}
-
-
-# %% tags=["demo"]
-bugs = [
-    "no zero_grad",
-    "zero_grad after backward",
-    "targets not shifted",
-    "targets shifted twice",
-    "no causal mask",
-    "softmax before the loss",
-    "flattened differently",
-    "always the same batch",
-    "rate 30 times too high",
-]
-healthy = run_with("")
-gallery = {f"{i}. {bug}": run_with(bug) for i, bug in enumerate(bugs, 1)}
-
-# %% tags=["demo"]
-# @title The nine curves
-figures.show(
-    figures.training.gallery(gallery, healthy["training"], lines, every=10),
-    caption="Nine runs, each with its bug. Held out is measured rightly in all.",
-)
-
-# %% tags=["demo"]
-for name, curves in {"0. right": healthy, **gallery}.items():
-    training, unseen_loss = curves["training"], curves["held out"][1][-1]
-    print(f"{name:28} training {sum(training[-20:]) / 20:5.2f}   held out {unseen_loss:5.2f}")
-
-# %% [markdown]
-# - **Too good to be true** (3, 5 and 8). Not shifted: the model repeats its input, which it sees. The same batch: known
-#   by heart. In both the held-out curve leaves its panel at the top, and does not come back. No mask: the model looks
-#   one place ahead. Note that its *held-out* loss is splendid, too, since the bug sits in the model and cheats there as
-#   well; only its writing would give it away.
-# - **Stuck** (2, 6 and 7). `zero_grad` after `backward`: all gradients are gone, and nothing moves. Softmax first:
-#   for the loss the numbers between 0 and 1 are logits, which never get far from the uniform line. To get even there
-#   the model drives its own logits far apart, and measured rightly, without that softmax, its held-out loss leaves
-#   the panel at the top. Flattened differently: every target belongs to another place, so all that can be learned is
-#   how frequent letters are, and the curve sits down on the *unigram* line. A curve that stops at one of your lines
-#   tells you what information is missing.
-# - **Merely worse** (1, 4 and 9). No `zero_grad`, shifted twice, a rate too high: they fall. Without the curve of the
-#   right loop beside them, nobody would look twice. Shifted twice is the meanest: it learns to predict the letter after
-#   next. Here an honest measurement betrays it; measured with the same mistake, both curves would look healthy.
-#
-# So look at the loss of step 0, learn one batch by heart, change one letter under the mask, and compare what you reach
-# with your lines: it is a minute's work, and it catches most of the nine. For those that are merely worse, keep the
-# curve of a run that you trust, and lay the new one over it.
-
-# %% [markdown]
-# ## 12. Is it a bug?
-#
-# **"The last window runs past the end."** In the script of a much-watched lecture a start is drawn from $0, \dots, L -
-# T - 1$, inputs are `data[i : i + T]` and targets `data[i + 1 : i + T + 1]`. For the last start the targets reach to
-# index $L$, which does not exist; Python cuts slices silently, so the last targets would be one letter short. The
-# report proposes to draw from one start less
-# ([karpathy/ng-video-lecture#56](https://github.com/karpathy/ng-video-lecture/issues/56)). **Decide, and then run the
-# cell.**
+# %%
+# Drawing the start L - T - 1: "a bug" or "not a bug"
+predict("the last window", ...)
 
 # %%
 data, T = torch.arange(20), 8
@@ -1596,64 +1759,52 @@ for start in (len(data) - T - 2, len(data) - T - 1, len(data) - T):
     print(f"start {start:2}: {len(piece)} inputs, {len(goal)} targets, the last target is {goal[-1].item()}")
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# With one start fewer, the last token of the text would never be a target. With one start more, the targets are one token
+# short, as the third line shows.
 #
-# Not a bug. The end of a slice is not part of it: with the last start, $L - T - 1$, the targets end *before* index $L$,
-# so at the last letter. The "correction" would make the last letter of the text one that is never a target. One start
-# more, and the targets are indeed one short, as the third line shows. With a bound in a formula, try the last value by
-# hand.
+# ### Predict: "The validation loss is lower, so something leaks" (extra)
 #
-# </details>
-#
-# **"The validation loss is lower than the training loss, so something leaks."** It has been asked for as long as there
-# are libraries ([keras-team/keras#472](https://github.com/keras-team/keras/issues/472)). How can a model do better on
-# what it has not seen? **Decide.** Then run the cell: it trains a model with dropout, and compares the loss that the
-# last steps reported with the loss on held-out pages.
+# A model with dropout has a lower loss on held-out text than its training reports
+# ([keras-team/keras#472](https://github.com/keras-team/keras/issues/472)). Is it a bug?
+
+# %%
+# A held-out loss below the reported training loss: "a bug" or "not a bug"
+predict("a lower held-out loss", ...)
 
 # %% tags=["demo"]
 with torch.random.fork_rng(devices=[]):
     torch.manual_seed(4)
-    dropping = make_model(block_size=32, dropout=0.4)
-    optimizer = torch.optim.AdamW(dropping.parameters(), lr=3e-3)
+    dropping = make_model(block_size=32, d_model=48, n_blocks=2, dropout=0.4)
+    optimizer = torch.optim.AdamW(dropping.parameters(), lr=6e-3)
     generator = torch.Generator().manual_seed(4)
-    reported = []
-    for _ in range(200):
-        reported.append(float(step(dropping.train(), optimizer, *batch(train_ids, 32, 16, generator))))
+    reported = [float(step(dropping.train(), optimizer, *batch(train_ids, 32, 16, generator))) for _ in range(150)]
     dropping.eval()
-    unseen_loss = measure(dropping, *all_windows(held_out, 32))
-    trained_on = measure(dropping, *all_windows(train_ids[: len(held_out)], 32))
+    unseen_loss = measure(dropping, *all_windows(held_out[:3_000], 32))
+    trained_on = measure(dropping, *all_windows(train_ids[:3_000], 32))
 print(f"reported while training, mean of the last 50 steps: {sum(reported[-50:]) / 50:.3f}")
 print(f"held out, in eval mode:                             {unseen_loss:.3f}")
-print(f"the same amount of training text, in eval mode:     {trained_on:.3f}")
+print(f"training text, in eval mode:                        {trained_on:.3f}")
 
 # %% [markdown]
-# <details><summary>Answer</summary>
-#
-# Not a bug. The two numbers are not measured in the same way. The reported loss is of a model with pieces missing, and
-# an average over steps in which it was worse than it is now; the held-out loss is of the whole model, now. Measured
-# alike, in eval mode and at the same time, the training text has the lower loss again, as it should (last line). Only
-# if *that* comparison is upside down, look for a leak.
-#
-# </details>
+# The two numbers are measured differently. The reported loss is that of a model with dropout, and averaged over earlier steps,
+# in which the model was worse. To compare, measure both texts in eval mode, at the same moment.
 
 # %% [markdown]
-# ## 13. Seen in the wild
+# ## 14. Seen in the wild (extra)
 #
-# **A tutorial without a mask.** PyTorch's own tutorial on language models with transformers built an encoder, and for a
-# while called it without a mask
-# ([pytorch/tutorials#2478](https://github.com/pytorch/tutorials/issues/2478)).
+# **A tutorial without a mask.** PyTorch's tutorial on language models built an encoder, and for a while called it without a
+# mask ([pytorch/tutorials#2478](https://github.com/pytorch/tutorials/issues/2478)).
 #
 # ```diff
 # - output = self.transformer_encoder(src)
 # + output = self.transformer_encoder(src, causal_mask)
 # ```
 #
-# From outside: a perplexity of 2.9 on validation *and* test, on English words, which is too good to be true; and not
-# one sensible next word when a reader tried it. It is panel 5.
+# Symptom: a perplexity of 2.9 on English words, in validation *and* test, but not one sensible next word. This is bug 5 of
+# section 11.
 #
-# **Shifted twice, by two people who each meant well.** In a library the model shifted the targets, and called a loss
-# function that had been rewritten to shift them as well
-# ([huggingface/transformers#47394](https://github.com/huggingface/transformers/issues/47394)).
+# **Shifted twice.** In a library, a model shifted the targets and then called a loss function that had been rewritten to shift
+# them too ([huggingface/transformers#47394](https://github.com/huggingface/transformers/issues/47394)).
 #
 # ```diff
 #   labels = labels[:, 1:]                     # first shift
@@ -1661,80 +1812,131 @@ print(f"the same amount of training text, in eval mode:     {trained_on:.3f}")
 # + loss = self.loss_function(logits, labels=None, shift_labels=labels)
 # ```
 #
-# From outside: no error, since lengths were padded to fit; a loss that fell; a model trained to predict the word after
-# next. It was in every release for more than a year. Panel 4.
+# Symptom: no error, because lengths were padded to fit, and a loss that fell. This is bug 4 of section 11.
 #
-# **Dropout that never sleeps.** nanoGPT called attention as a function, and a function does not know about
-# `model.eval()` ([karpathy/nanoGPT#240](https://github.com/karpathy/nanoGPT/pull/240)).
+# **Dropout that stays on.** nanoGPT called attention as a function, and a function does not know about `model.eval()`
+# ([karpathy/nanoGPT#240](https://github.com/karpathy/nanoGPT/pull/240)).
 #
 # ```diff
 # - y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout, is_causal=True)
 # + y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout if self.training else 0, is_causal=True)
 # ```
 #
-# From outside: a validation loss that depended on the dropout, which it must not. It is the lower row of the picture in
-# section 7. The same line was found in other libraries afterwards
-# ([timm#1978](https://github.com/huggingface/pytorch-image-models/pull/1978)).
+# Symptom: a validation loss that is different in each measurement. The same line was later found in
+# [timm#1978](https://github.com/huggingface/pytorch-image-models/pull/1978).
 #
-# **A mean of means.** To train with large batches on small machines, gradients of several small ones are added up. Many
-# libraries took the *mean* loss of each small batch, and then the mean of those
+# **A mean of means.** To train with large batches on small machines, gradients of several small batches are added up. Many
+# libraries took the mean loss of each small batch, and then the mean of those
 # ([huggingface/transformers#34191](https://github.com/huggingface/transformers/pull/34191),
-# [torchtune#1875](https://github.com/meta-pytorch/torchtune/pull/1875)). That is the mean over all tokens only if every
-# small batch has as many tokens that count.
+# [torchtune#1875](https://github.com/meta-pytorch/torchtune/pull/1875)).
 #
 # ```diff
 # - loss = sum(batch_loss.mean() for batch_loss in parts) / len(parts)
 # + loss = sum(batch_loss.sum() for batch_loss in parts) / number_of_tokens_that_count
 # ```
 #
-# From outside: with padding, a curve that lay above the one of the same training in large batches, in several
-# libraries, for years. Your `language_model_loss` divides by the number of targets that count; whoever adds up several
-# of them must know that number.
+# Symptom: with padding, a curve above that of the same training in large batches. The two agree only if all small batches have
+# the same number of tokens that count.
 
 # %% [markdown]
 # ## Summary
 #
-# 1. A text is its own teacher: cut windows, and let the target of every place be the letter after it.
-# 2. The loss is the mean surprise in nats. It starts near $\ln N$, and counting gives lines to compare with.
-# 3. A step clears, computes, differentiates, clips, moves; a schedule goes up in a line and down in half a cosine.
-# 4. Measure and write in eval mode, without gradients, on text that was held out, and leave the model as it was.
-# 5. Curves lie. Learn one batch by heart, look at step 0, change the last letter, and compare with something you trust.
+# 1. Text contains its own targets: cut windows, and let the target of each position be the next token.
+# 2. The loss is the mean surprise in nats. It starts near $\ln N$, and counting gives baselines.
+# 3. A model learns to write in steps: clear the gradients, compute the loss, differentiate, clip, move the parameters. The
+#    rate goes up in a line and down in half a cosine.
+# 4. Which parts a model should have is measured: at equal cost, with several seeds, on held-out text. Here RoPE and no biases
+#    helped; RMSNorm and SwiGLU gave no clear gain.
+# 5. A falling curve proves little: overfit one batch, look at step 0, change the last token.
 #
 # $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
 #    \theta \leftarrow \theta - \eta_n \, \nabla_\theta \mathcal{L} $$
-#
-# **To read on:**
-#
-# - Karpathy, [A Recipe for Training Neural Networks](https://karpathy.github.io/2019/04/25/recipe/): how to distrust a
-#   training, step by step
-# - Olsson et al., [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895)
-# - Xiong et al., [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): why
-#   before, not after
+
+# %% tags=["demo"]
+# @title What you have built so far
+head = (mine or small_lm.load()).look("The boat reached the river bank", layer=0, head=0)
+figures.show(
+    figures.overview(
+        "block",
+        complete=True,
+        scores=head.scores.detach(),
+        weights=head.weights.detach(),
+    ),
+    caption="A head of block 0 of the trained model on “The boat reached the river bank”.",
+)
 
 # %% [markdown]
-# ## Challenge: `top_k(logits, k)`
+# **To read on:** Karpathy, [A Recipe for Training Neural Networks](https://karpathy.github.io/2019/04/25/recipe/) · Shazeer,
+# [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202) · Xiong et al., [On Layer Normalization in the
+# Transformer Architecture](https://arxiv.org/abs/2002.04745): why before, not after.
+#
+# In lesson 9 your model writes faster: it keeps keys and values.
+
+# %% [markdown]
+# ## Challenge: `adamw_step(theta, gradient, m, v, n)` (extra)
+#
+# *Challenge ★★ · not graded · about 12 minutes*
+#
+# Write the step of AdamW for one parameter tensor. $\mathbf{m}$ and $\mathbf{v}$ are the running means of the gradient
+# $\mathbf{g}$ and of its square, and $\beta_1$ and $\beta_2$ say how much of the old means is kept. With $n$ for the step,
+# counted from 0:
+#
+# $$ \begin{aligned} \mathbf{m} &\leftarrow \beta_1 \mathbf{m} + (1 - \beta_1)\, \mathbf{g}, \qquad
+#    \mathbf{v} \leftarrow \beta_2 \mathbf{v} + (1 - \beta_2)\, \mathbf{g}^2 \\
+#    \theta &\leftarrow \theta - \eta \left( \frac{\mathbf{m} / (1 - \beta_1^{\,n+1})}
+#    {\sqrt{\mathbf{v} / (1 - \beta_2^{\,n+1})} + \varepsilon} + \lambda\, \theta \right) \end{aligned} $$
+#
+# The two divisions correct the running means, which begin at 0. A small $\varepsilon$ avoids a division by 0, and $\lambda$ is
+# the weight decay, `decay` in code ([Loshchilov and Hutter 2017](https://arxiv.org/abs/1711.05101)). Return the new `theta`,
+# `m` and `v`, and leave the arguments unchanged.
+#
+# **Worked example.** $\theta = 1$, $g = 3$, $m = 1$, $v = 7$, $n = 1$, $\eta = 0.1$, $\beta_1 = \beta_2 = \tfrac12$,
+# $\varepsilon = 0$, $\lambda = \tfrac12$. Then $m = 2$ and $v = 8$, both divided by $1 - \tfrac14$: $\tfrac83$ and
+# $\tfrac{32}3$. The step is $0.1 \cdot (0.816 + 0.5)$, so $\theta = 0.868$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(adamw_step)
+
+
+# %%
+def adamw_step(
+    theta: torch.Tensor,
+    gradient: torch.Tensor,
+    m: torch.Tensor,
+    v: torch.Tensor,
+    n: int,
+    rate: float = 1e-3,
+    beta_1: float = 0.9,
+    beta_2: float = 0.999,
+    eps: float = 1e-8,
+    decay: float = 0.01,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Step n (from 0) of AdamW. theta, gradient, m, v: (...). Returns the new theta, m and v."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(adamw_step)
+
+# %% [markdown]
+# ## Challenge: `top_k(logits, k)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+# `generate` may draw any token, however unlikely, and in a long text it sometimes draws a bad one. So one often draws only
+# among the `k` likeliest tokens, which is called **top-k sampling**: all others get the probability 0, and those of the `k`
+# are rescaled to sum to 1.
 #
-# Your `generate` may draw any token, however unlikely, and in a long text it will: of 1,000 letters, each with one chance
-# in a hundred to be nonsense, about ten are. So one often draws among the `k` likeliest only, which is called **top-k
-# sampling**: all others get a share of exactly 0, and what is left sums to 1.
+# `logits` is `(..., N)`, and so is the result, the probabilities. A token whose logit equals the k-th largest of its row is
+# kept, even if more than `k` are kept then. If `k` is greater than $N$, all are kept. Every row has at least one finite logit;
+# a logit of −∞ has the probability 0. Raise a `ValueError` that names `k` if it is below 1.
 #
-# `logits` is `(..., N)`, and so is the result, the probabilities. Two things are to be decided, and here they are decided
-# so: a token whose logit equals the k-th greatest of its row is kept, too, even if they are then more than `k`, for nothing
-# would tell which to drop; and where `k` is greater than $N$, all are kept. Every row has at least one finite logit; a logit
-# may be −∞, and its share is 0 in any case. Raise a `ValueError` that names `k` if it is below 1.
-#
-# **On paper.** The logits $(\ln 1, \ln 4, \ln 2, \ln 3)$ and k = 2: the second and the fourth are kept, and the
-# probabilities are $(0,\; \tfrac47,\; 0,\; \tfrac37)$. Of $(\ln 2, \ln 2, \ln 1)$ and k = 1, what is left?
-#
-# Once it passes, put it into your `generate` in the place of the softmax, with the logits divided by the temperature, and
-# let the model write with a k of 3 and of 20.
+# **Worked example.** The logits $(\ln 1, \ln 4, \ln 2, \ln 3)$ and k = 2: the second and the fourth are kept, with
+# probabilities $(0,\; \tfrac47,\; 0,\; \tfrac37)$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(top_k)
 
 
@@ -1744,53 +1946,48 @@ def top_k(logits: torch.Tensor, k: int) -> torch.Tensor:
 
     logits: (..., N), a finite one in every row. Returns the same shape. ValueError if k < 1.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
 check(top_k)
 
 # %% [markdown]
-# ## The end of the core
+# ## The end of the core (extra)
 #
-# Eight lessons ago a dot product was a sum. This is what you have built since, every line of it tested:
+# This is what you have built:
 #
 # | lesson | you built | it answers |
 # |---|---|---|
-# | 1 | dot products, cosine similarity | how alike are two vectors? |
-# | 2 | softmax, entropy | how do scores become shares of one whole? |
-# | 3 | embeddings, queries, keys, values, attention | how does a word take from others what it needs? |
+# | 1 | dot products, cosine similarity | how similar are two vectors? |
+# | 2 | softmax, entropy | how do scores become shares of 1? |
+# | 3 | embeddings, queries, keys, values, attention | how does a word use the others? |
 # | 4 | the scale, dropout | why divide by $\sqrt{d_k}$? |
 # | 5 | masks, and a detector of leaks | what may a word not see? |
 # | 6 | heads | how are several questions asked at once? |
-# | 7 | rotary positions | where does a word stand? |
-# | 8 | batches, loss, block, step, training, writing | how does it learn? |
+# | 7 | rotary positions | where is a word? |
+# | 8 | two blocks, batches, loss, training, writing | how does it learn? |
 #
-# A large language model is made of these parts. What it has beyond them is size, data, and much engineering to keep
-# thousands of machines busy. Four ways on from here:
+# A large language model has these parts. Beyond them it has size, data, a great deal of engineering, a tokenizer and
+# post-training. From here you can
 #
-# - **Go on in this course.** Lessons 9 to 12, in any order: a cache that makes writing fast, attention in tiles, a
-#   model of GPT-2's form opened, and two sequences at once.
-# - **Make this one better.** Show it more letters at once, give it more blocks, a longer story of your own; try dropout
-#   against knowing by heart. The lines of section 3 tell you whether it helped.
-# - **Read a real one.** [nanoGPT](https://github.com/karpathy/nanoGPT) is your section 9 on a whole GPU, in two short
-#   files; [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) walks through the paper line
-#   by line.
-# - **Look inside.** [A Mathematical Framework for Transformer
-#   Circuits](https://transformer-circuits.pub/2021/framework/index.html) takes models of two blocks apart, as you did
-#   in section 10.
+# - **go on in this course.** Lessons 9 to 12, in any order: a cache that makes writing fast, attention in tiles, a model
+#   opened, and two sequences at once.
+# - **make your model better.** Give it more blocks, or train it longer. The baselines of section 3 show whether it helped.
+# - **read a real one.** [nanoGPT](https://github.com/karpathy/nanoGPT) does what section 10 does, on GPUs, in two short files.
 #
-# And a page to keep. It is written to `attention.html` beside this notebook as soon as an exercise passes, on a computer of
-# your own.
+# If you work on a computer of your own and an exercise has passed, the next cell writes a page to keep, `attention.html`, next
+# to this notebook.
 
 # %% tags=["demo"]
 # @title A page to keep: what you built, and what your model looks at
 from course import keepsake
 
+head = (mine or small_lm.load()).look("The boat reached the river bank", layer=2, head=0)
 keepsake(
-    figures.training.heads({"after training": maps_after[-1]}, phrase),
-    alt=f"The weights of the last block's heads over the letters of '{phrase}', each letter looking back.",
-    caption=f"Where the heads of the last block look in “{phrase}”. Trained by {learn.whose}.",
+    figures.training.heads({"after training": head.weights.detach()[None]}, head.words),
+    alt="The weights of a head of block 2 over the words “The boat reached the river bank”.",
+    caption=f"The weights of a head of block 2. Trained with {learn.whose}.",
 )
 
 # %% tags=["demo"]

@@ -8,140 +8,162 @@
 # %% [markdown]
 # # Lesson 9: The cache and its price
 #
-# In lesson 8 your model wrote: for each new letter it read the whole text again, from the first letter on, and threw
-# all of it away but the last row. **What does the next token really need from those before it, what does it cost to
-# keep that, and how do models with a million tokens afford it?**
+# In lesson 8 your model wrote a text. For each new word it read everything before it again, from the first word on, and used
+# only the last row of the result. **What does the next token need from those before it, what does it cost to keep that, and how
+# do models afford a million tokens?**
 #
-# You will count what a cache takes, fill one, write attention that reads from it and prove that nothing changes but
-# the rounding; then you will make it smaller in the two ways that today's models use: a window that slides, and heads
-# that share their keys and values.
+# **You will build** a cache of keys and values and let your model write from it. You count what this saves and what it costs,
+# and then make the cache smaller in two ways that today's models use: a window that slides, and heads that share keys and
+# values.
 #
-# **You need** masks (lesson 5), heads (lesson 6), rotation (lesson 7), writing (lesson 8). Nothing from your earlier
-# notebooks has to be copied.
+# **You need** masks (lesson 5), heads (lesson 6), rotary positions (lesson 7) and a model that writes (lesson 8; without it,
+# this lesson uses the course's model).
 #
-# **Time:** about 80 minutes
-#
-# | letter | meaning |
-# |---|---|
-# | $B$, $H$ | sequences in a batch, heads of queries |
-# | $G$ | heads of keys and values, called groups; it divides $H$, and until section 5 it is $H$ |
-# | $T$, $S$ | how many new positions there are, how many keys there are for them |
-# | `D`, `K` | in shapes, the width of the model and of one head; $d$ and $d_k$ in formulas |
-# | $L$, $n$ | layers of a model, tokens written so far |
+# **Time:** about 80 minutes, plus 50 for the parts marked *extra*
 
 # %%
+import copy
 import math
+import time
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sentence, sliders, staged_model, torch_fallbacks, use
+from course import begin, check, figures, hint, predict, progress, review, sentence, sliders, small_lm, use
+from course.models import exercise_fallbacks, torch_fallbacks
+from course.models.cached_lm import CachedLM
+from course.models.cost_counter import measure_cost
 from torch import nn
 
 begin("09_cache")
 
+# %% tags=["demo"]
+# @title The part of attention that this lesson adds
+figures.show(figures.overview("cache"))
+
+# %% [markdown]
+# In shapes, `B` is the batch, `H` the number of heads, `T` the number of new tokens, `S` the number of keys, `D` the model's
+# width and `K` a head's. In formulas, the widths are $d$ and $d_k$, $L$ is the number of layers and $n$ the number of tokens so
+# far. $G$ is the number of heads that keys and values have: so far $G = H$, but many models have a smaller $G$ (section 8).
+
 # %% [markdown]
 # ## Review: three questions on what came before
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer before you unfold.
 #
 # **1.** Two queries, five keys, a causal mask. Which keys may the first query see?
 #
 # <details><summary>Answer</summary>
 #
-# The first four. The queries are the *last* two of five places, so the first of them stands at place 3, counted from 0.
+# Keys 0 to 3. The queries are the *last* two of five positions, so the first one is at position 3.
 #
 # </details>
 #
-# **2.** With rotary positions, a query at place 9 meets a key at place 4. Both move on by a hundred places. What happens to
-# their score?
+# **2.** With RoPE, a query at position 9 meets a key at position 4. Both move on by 100 positions. What happens to their score?
 #
 # <details><summary>Answer</summary>
 #
-# Nothing: it depends on the gap, which is still 5.
+# Nothing. It depends on the gap, which is still 5.
 #
 # </details>
 #
-# **3.** The model of lesson 8 writes a letter after 30 others. How many rows of logits does it compute, and how many does
+# **3.** The model of lesson 8 writes a token after 30 others. How many rows of logits does it compute, and how many does
 # `generate` use?
 #
 # <details><summary>Answer</summary>
 #
-# It computes 30, one for each letter that it reads, and uses the last one alone. The other 29 were computed for the letters
-# before, too.
-#
-# </details>
-
-# %%
-import time
-
-# %% [markdown]
-# ## 1. The same work again and again
-#
-# A decoder with a causal mask has a property that you proved in lesson 5: what comes later moves nothing that came
-# before. So when the model has read $n$ tokens and one more comes in, the keys and values of the first $n$ are what
-# they were, in every layer. Only one new row has to be computed: one query, one key, one value.
-#
-# Count multiplications in one attention layer, with $d$ for the model's width. For $n$ tokens the four matrices take
-# $4 n d^2$, the scores $n^2 d$ and the sum of values $n^2 d$ again. Whoever starts from scratch at each token pays
-# that for every $n$; who keeps keys and values pays for one row: $4 d^2 + 2 n d$.
-#
-# ### Predict first
-#
-# A model of width 512 writes 1,000 tokens. How many times as much does it multiply when it starts from scratch at each
-# of them: 10 times, 100 times, 500 times or 1,000 times?
-#
-# <details><summary>Answer</summary>
-#
-# Some 500 times. At token $n$ the ratio is just $n$, whatever the width: without a cache the layer does for all $n$ rows
-# what it needs for one. The mean of 1 to 1,000 is 500; and since late tokens cost more than early ones, and have the
-# larger ratios, it is a little more.
+# It computes 30 and uses the last one. The other 29 had already been computed for earlier tokens.
 #
 # </details>
 
 # %% tags=["demo"]
-# @title Multiplications for each new token, with a cache and without, drawn
-written = torch.arange(1, 1001)
-width = 512
-from_scratch = 4 * written * width**2 + 2 * written**2 * width
-with_a_cache = 4 * width**2 + 2 * written * width
+review()
+
+# %% [markdown]
+# ## 1. The same work again and again
+#
+# With a causal mask, a later token changes no earlier row (lesson 5). So when a token is added, the keys and values of the
+# earlier tokens stay the same, in every layer. Only one new row has to be computed: one query, one key and one value. The new
+# query needs the keys and values of all tokens so far, and nothing else from the earlier tokens.
+#
+# Count the multiplications of one attention layer that computes $T$ new rows for $S$ keys in total. The matrices
+# $\mathbf{W}_q$, $\mathbf{W}_k$, $\mathbf{W}_v$ and $\mathbf{W}_o$ take $4 T d^2$, the scores $T S d$, and the weighted sum of
+# values $T S d$ again. For the next token, $T = S = n$ without a cache; with a cache, $T = 1$ and $S = n$.
+#
+# ### Step: multiplications of a layer
+#
+# *Step ★☆☆ · about 1 minute.* Return the number of multiplications for `T` new rows and `S` keys, at width `d`.
+#
+# **Worked example.** For $d = 10$ and one new token after two others, `layer_products(1, 3, 10)` is $400 + 30 + 30 = 460$.
+
+
+# %%
+def layer_products(T: int, S: int, d: int) -> int:
+    """Multiplications of one attention layer of width d, for T new rows and S keys in all, the new ones included."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(layer_products)
+
+# %% [markdown]
+# ### Predict: a thousand tokens
+#
+# A layer of width 512 writes 1,000 tokens, one after the other. How many times as many multiplications does it make without a
+# cache as with one?
+
+# %%
+# The ratio: "about 10", "about 550" or "about 1,000,000"
+predict("a thousand tokens", ...)
+
+# %%
+products = use(layer_products)
+written = range(1, 1001)
+from_scratch = torch.tensor([products(n, n, 512) for n in written])
+with_cache = torch.tensor([products(1, n, 512) for n in written])
+print(f"at n = 1,000: {from_scratch[-1] / with_cache[-1]:.0f} times as many multiplications without a cache")
+print(f"for all 1,000 tokens: {from_scratch.sum() / with_cache.sum():.0f} times (computed with {products.whose})")
+
+# %% tags=["demo"]
+# @title Multiplications for each new token, with a cache and without
 figures.show(
-    figures.lines.curves(
+    figures.curves(
         written,
-        {"from scratch": from_scratch, "with a cache": with_a_cache},
+        {"without a cache": from_scratch, "with a cache": with_cache},
         xlabel="tokens so far, $n$",
         ylabel="multiplications",
-        title="for the next token, one layer",
+        title="for the next token, one layer of width 512",
         log="y",
         names="legend",
     ),
-    alt="Two curves over the number of tokens, on a logarithmic scale. From scratch: from a million up to two billion. "
-    "With a cache: nearly level, from one million to two.",
-    caption=f"For all 1,000 tokens together: {from_scratch.sum() / with_a_cache.sum():.0f} times as many from scratch.",
+    alt="Two curves over the number of tokens so far, on a logarithmic scale. Without a cache: from one million to two "
+    "billion. With a cache: from one million to two million.",
+    caption=f"The scale is logarithmic. Computed with {products.whose}.",
 )
 
 # %% [markdown]
-# That is the **KV cache**: keys and values of all tokens so far, kept for every layer. It is not an approximation. It
-# is work that is not done twice, and it is paid for in memory.
+# With $n$ tokens so far, the ratio is exactly $n$: without a cache the layer computes all $n$ rows and uses one. A **KV cache**
+# is memory that holds the keys and values of all tokens so far, in every layer. It does not change the result; its price is
+# memory.
+
+# %% [markdown]
+# ## 2. What a cache costs
 #
-# ## 2. What it costs
+# For each token, each layer keeps a key and a value for each of $G$ heads, with $d_k$ numbers each. For $B$ texts of $n$ tokens
+# and $b$ bytes per number (4 in float32, 2 in half precision, in which most models run), the cache takes
 #
-# For each token, each layer keeps a key and a value for each head, $d_k$ numbers each:
-#
-# $$ \text{bytes} = 2 \cdot L \cdot G \cdot d_k \cdot n \cdot B \cdot b $$
-#
-# with $b$ bytes for a number: 4 in float32, 2 in the half precision that models run in.
+# $$ 2 \cdot L \cdot G \cdot d_k \cdot n \cdot B \cdot b \quad \text{bytes.} $$
 #
 # ### Exercise 1: `cache_bytes(n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2)`
 #
-# *Difficulty ★☆☆ · about 5 minutes*
+# *Difficulty ★☆☆ · about 3 minutes*
 #
-# **On paper.** One layer, one head of width 4, ten tokens: 2 · 4 · 10 numbers of two bytes, which makes 160. A number
-# below 0 is an error in the call: raise a `ValueError` whose message names the argument and its value. A cache of no
-# tokens is no error: it takes 0 bytes.
+# Return the number of bytes of the cache. If an argument is below 0, raise a `ValueError` that names the argument and its
+# value. An empty cache is not an error: it takes 0 bytes.
+#
+# **Worked example.** One layer, one head of width 4, ten tokens: $2 \cdot 4 \cdot 10 = 80$ numbers of two bytes, so 160 bytes.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(cache_bytes)
 
 
@@ -164,7 +186,7 @@ def cache_bytes(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_cache_bytes", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(cache_bytes)  # NameError? Run the notebook's first cell
+check(cache_bytes)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -172,47 +194,48 @@ grade(cache_bytes)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Two published models of nearly the same size, by the numbers in their configuration files: Llama 2 7B has 32 layers
-# with 32 heads of keys and values, Llama 3 8B has 32 layers with 8, all of width 128.
-#
-# ### Predict first
-#
-# Each has read 4,096 tokens in half precision. Is the cache small beside the model, whose weights take some 15 GB? And
-# if 16 people talk to it at once?
-#
-# <details><summary>Answer</summary>
-#
-# For one person it is: 2 GiB for the first model, half a GiB for the second. For 16 conversations the first model's caches
-# take 32 GiB, twice as much as the model itself, and the second one's 8. It is the
-# memory, not the multiplications, that decides how many people one machine can serve, and that is why the second model
-# keeps a quarter as much. Section 5 shows how.
-#
-# </details>
+# Two published models are nearly the same size. Each has 32 layers with heads 128 wide. A layer of Llama 2 7B has 32 heads of
+# keys and values, one of Llama 3 8B has 8 (from their `config.json`, 2023 and 2024). In half precision, the weights of Llama 2
+# 7B take 13.5 GB.
 
 # %%
 bytes_of = use(cache_bytes, torch_fallbacks.cache_bytes)
-print("Counted by", bytes_of.whose)
-for name, n_kv_heads in {"Llama 2 7B": 32, "Llama 3 8B": 8}.items():
-    each = bytes_of(32, n_kv_heads, 128, 1)
-    print(f"{name}: {each / 2**10:.0f} KiB a token, {bytes_of(32, n_kv_heads, 128, 4096) / 2**30:.1f} GiB for 4,096")
+LLAMAS = {"Llama 2 7B": 32, "Llama 3 8B": 8}  # heads of keys and values
+for name, n_kv_heads in LLAMAS.items():
+    print(f"{name}: {bytes_of(32, n_kv_heads, 128, 1) / 2**10:.0f} KiB per token")
+print("Computed with", bytes_of.whose)
 
 # %% [markdown]
-# Move the sliders. What else could become smaller, apart from the number of heads?
+# ### Predict: sixteen conversations
+#
+# Llama 2 7B holds 16 conversations of 4,096 tokens each. How large are their caches, compared with the weights?
+
+# %%
+# The caches: "an eighth of the weights", "about as large" or "more than twice as large"
+predict("sixteen conversations", ...)
+
+# %%
+for name, n_kv_heads in LLAMAS.items():
+    one, sixteen = (bytes_of(32, n_kv_heads, 128, 4096, batch) / 1e9 for batch in (1, 16))
+    print(f"{name}: {one:.1f} GB for one conversation of 4,096 tokens, {sixteen:.1f} GB for 16")
+
+# %% [markdown]
+# So the caches can need more memory than the model itself, and limit how many conversations fit on one machine. The later model
+# keeps only a quarter as much per token. Move the sliders:
 
 
 # %% tags=["demo"]
-# @title Sliders: what the conversations of a machine keep
-def kept_by(conversations, tokens):
-    """Bars of what a model of 32 layers with heads of width 128 keeps, in GiB, for three numbers of heads."""
-    count = use(cache_bytes, torch_fallbacks.cache_bytes)
-    sizes = {f"{G} heads" if G > 1 else "1 head": count(32, G, 128, tokens, conversations) / 2**30 for G in (32, 8, 1)}
-    bars = figures.bars(list(sizes.values()), list(sizes), title=f"GiB, {conversations} × {tokens:,} tokens")
-    told = ", ".join(f"{size:.3g} with {name}" for name, size in sizes.items())
-    return figures.with_alt_text(bars, f"Three bars: what is kept in GiB, {told}. By {count.whose}.")
+# @title Sliders: the caches of all conversations on a machine
+def caches(conversations, tokens):
+    """Bars of the caches of a model with 32 layers and heads of width 128, in GB, for three numbers of heads."""
+    sizes = {f"{G} heads" if G > 1 else "1 head": bytes_of(32, G, 128, tokens, conversations) / 1e9 for G in (32, 8, 1)}
+    bars = figures.bars(list(sizes.values()), list(sizes), title=f"GB, {conversations} × {tokens:,} tokens")
+    details = ", ".join(f"{size:.3g} with {name}" for name, size in sizes.items())
+    return figures.with_alt_text(bars, f"Three bars, the caches in GB: {details}. Computed with {bytes_of.whose}.")
 
 
 sliders.slider(
-    kept_by,
+    caches,
     strip=[
         {"conversations": 1, "tokens": 4096},
         {"conversations": 16, "tokens": 4096},
@@ -223,23 +246,24 @@ sliders.slider(
 )
 
 # %% [markdown]
-# ## 3. Fill it, and read from it
+# ## 3. Fill it and read from it
 #
-# The cache of one layer is a pair, `(keys (B, H, S, K), values (B, H, S, V))`, or None before the first token.
+# In this section the cache of one layer is a pair, `(keys (B, H, S, K), values (B, H, S, V))`, or None before the first token.
+# Here `S` is the number of tokens in the cache, and `V` is the width of a value.
 #
 # ### Exercise 2: `append_to_cache(cache, key, value)`
 #
-# *Difficulty ★☆☆ · about 8 minutes*
+# *Difficulty ★☆☆ · about 5 minutes*
 #
-# Return the pair with the new keys and values after the old ones. Nothing that was handed in is changed, so that a
-# conversation can branch: two answers may go on from one cache. Where batch, heads or widths differ from the cache's,
-# raise a `ValueError` that names `key` or `value` and its shape.
+# Return the pair with the new keys and values after the old ones. Do not change the arguments, so that two different texts can
+# continue from the same cache. If batch, heads or widths differ from the cache's, raise a `ValueError` that names `key` or
+# `value` and its shape.
 #
-# **On paper.** Kept is one token with the key (1, 2); a new one comes with the key (10, 20). The keys are then
-# ((1, 2), (10, 20)), of the shape (1, 1, 2, 2).
+# **Worked example.** The cache has one token with the key $(1, 2)$; a new one has the key $(10, 20)$. The keys are then $((1,
+# 2), (10, 20))$, of shape `(1, 1, 2, 2)`.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(append_to_cache)
 
 
@@ -263,8 +287,8 @@ def append_to_cache(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_append_to_cache", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(append_to_cache)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_append_to_cache", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(append_to_cache)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -272,25 +296,23 @@ grade(append_to_cache)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now attention reads from it. New positions come one at a time while a model writes, and many at once when it reads
-# your question: that first large bite is called the **prefill**, and what follows, token by token, **decoding**. One
-# function does both.
-#
-# *Review:* when there are fewer queries than keys, the queries are the *last* $T$ of the $S$ places (lesson 5).
+# New tokens come one at a time while a model writes, and many at once when it reads the prompt. Reading the prompt is called
+# the **prefill**; writing the text after it, token by token, is called **decoding**. One function can do both.
 #
 # ### Exercise 3: `attend_with_cache(query, key, value, cache=None)`
 #
-# *Difficulty ★★☆ · about 12 minutes*
+# *Difficulty ★★☆ · about 10 minutes*
 #
-# Scaled, causal attention of the new positions to all that is kept and to themselves. Return the output, the weights
-# on *all* keys, and the cache, which now holds the new keys and values, too. PyTorch's attention functions are not
-# allowed, your own `append_to_cache` is.
+# Compute scaled, causal attention of the new tokens to all tokens in the cache and to themselves. Return the output, the
+# weights on *all* keys, and the cache with the new keys and values. The queries are at the *last* `T` of the `S + T` positions.
+# You may call your `append_to_cache`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or
+# `F.multi_head_attention_forward`.
 #
-# **On paper.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$. Kept is the key (4, 0, 0, 0), the new key is (1, 0, 0, 0):
-# the scaled scores are (4, 1), and the weights (0.95, 0.05).
+# **Worked example.** One query $(2, 0, 0, 0)$, so $\sqrt{d_k} = 2$. The cache has the key $(4, 0, 0, 0)$, the new key is $(1,
+# 0, 0, 0)$. The scaled scores are $(4, 1)$, and the weights $(0.95, 0.05)$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(attend_with_cache)
 
 
@@ -314,8 +336,8 @@ def attend_with_cache(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_attend_with_cache", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(attend_with_cache)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_attend_with_cache", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(attend_with_cache)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -323,173 +345,502 @@ grade(attend_with_cache)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Nothing changes but the rounding
+# ### Only rounding differs
 #
-# A claim such as "it is not an approximation" wants a proof. Cut one sequence of 12 tokens into pieces in every way
-# that comes to mind, run the pieces one after another through the cache, and compare with all twelve at once.
+# The next cell cuts a sequence of 12 tokens into pieces in several ways. It passes the pieces through the cache one after
+# another, and compares the outputs with those of all 12 tokens at once.
 
 
 # %%
 def in_pieces(attend, query, key, value, sizes):
-    """Outputs of all positions, which came in pieces of these sizes, and the cache at the end."""
+    """The outputs of all positions, if the tokens come in pieces of these sizes."""
     cache, outputs = None, []
-    for q, k, v in zip(*(t.split(sizes, dim=-2) for t in (query, key, value)), strict=True):
+    for q, k, v in zip(*(x.split(sizes, dim=-2) for x in (query, key, value))):
         output, _, cache = attend(q, k, v, cache)
         outputs.append(output)
-    return torch.cat(outputs, -2), cache
+    return torch.cat(outputs, dim=-2)
 
 
 attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
-generator = torch.Generator().manual_seed(9)
-query, key, value = torch.randn(3, 2, 4, 12, 8, generator=generator)  # each (B, H, T, K)
+query, key, value = torch.randn(3, 2, 4, 12, 8, generator=torch.Generator().manual_seed(9))  # each (B, H, T, K)
 whole = torch_fallbacks.attend_with_cache(query, key, value)[0]
-print("Attention:", attend.whose)
 for sizes in ([12], [1] * 12, [7, 1, 1, 1, 1, 1], [3, 4, 5]):
-    output, _ = in_pieces(attend, query, key, value, sizes)
+    output = in_pieces(attend, query, key, value, sizes)
     torch.testing.assert_close(output, whole)
     print(f"in pieces of {sizes}: differs by {(output - whole).abs().max():.0e}")
-
-# %% [markdown]
-# Rounding, and no more. Here are the weights of one more way, in pieces of 7, 1, 1 and 3: each piece adds rows below,
-# and the rows are those of one large triangle.
+print("Computed with", attend.whose)
 
 # %% tags=["demo"]
-# @title The weights of a prefill of seven tokens and of the five that follow
-attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
+# @title The weights of a prefill of seven tokens, and of the five that follow
 cache, panels = None, {}
-for begin_at, size in ((0, 7), (7, 1), (8, 1), (9, 3)):
-    piece = [t[:1, :1, begin_at : begin_at + size] for t in (query, key, value)]
+for start, size in ((0, 7), (7, 1), (8, 1), (9, 3)):
+    piece = [x[:1, :1, start : start + size] for x in (query, key, value)]
     _, weights, cache = attend(*piece, cache)
-    panels[f"{size} new, {begin_at} kept"] = (weights[0, 0], torch_fallbacks.causal_mask(size, begin_at + size))
+    panels[f"{size} new, {start} in the cache"] = (weights[0, 0], torch_fallbacks.causal_mask(size, start + size))
 figures.show(
     figures.masks.weights(panels, per_row=2, cell=0.36, stairs=True),
-    alt="Four maps of weights. Seven new tokens: a triangle of seven rows. One new token, seven kept: one row of eight. "
-    "One more: a row of nine. Three at once, nine kept: three rows of twelve, with a small triangle at their end. "
-    "What lies in the future is hatched.",
-    caption=f"The orange stairs stand where the future begins; hatched cells are blocked. Attention: {attend.whose}.",
+    alt="Four maps of weights. Seven new tokens: a triangle of seven rows. One new token, seven in the cache: one row of "
+    "eight. One more: a row of nine. Three at once, nine in the cache: three rows of twelve, with a small triangle at "
+    "their end. Future keys are hatched.",
+    caption=f"Each piece adds rows of one large triangle. Hatched cells: blocked. Computed with {attend.whose}.",
 )
 
 # %% [markdown]
-# ### Measured
+# ### Predict: "The mask does nothing" (extra)
 #
-# And does it save what section 1 promised? Below, one layer of attention with four heads of width 64 adds one token to
-# those that are there, timed on this machine, each way. Times wobble; what counts is the shape.
+# A colleague reviews your code: "With a cache there is one query, and it is the last token. It may see everything, so leave out
+# the mask." She tests two ways of cutting the sequence. In which of them are the outputs wrong without the mask?
+
+# %%
+# Wrong: "one token at a time", "seven at once, then one at a time" or "neither"
+predict("the mask does nothing", ...)
+
+
+# %%
+def without_mask(query, key, value, cache=None):
+    """Attention with a cache, but without a mask."""
+    key, value = torch_fallbacks.append_to_cache(cache, key, value)
+    return *torch_fallbacks.masked_attention(query, key, value), (key, value)
+
+
+for sizes in ([1] * 12, [7, 1, 1, 1, 1, 1]):
+    difference = (in_pieces(without_mask, query, key, value, sizes) - whole).abs().max()
+    print(f"without a mask, in pieces of {sizes}: differs by {difference:.2f}")
+
+# %% [markdown]
+# In the prefill seven queries come together, and without a mask six of them see later tokens. In a model, more goes wrong than
+# these rows: the next layer computes keys and values from them, which stay in its cache. So test with several new tokens at
+# once, both with an empty cache and with a filled one.
+
+# %% [markdown]
+# ## 4. Append, or make room first?
+#
+# `torch.cat` cannot extend a tensor. It makes a new one and copies everything into it, for every token and every layer. The
+# alternative is to **preallocate** the cache: before the first token, make one tensor with room for all positions, and then
+# write each new row at its position.
+#
+# ### Step: write at a position
+#
+# *Step ★☆☆ · about 3 minutes.* `kept` is `(..., length, K)`, with `start` rows filled. Write `new`, `(..., T, K)`, into the
+# next `T` rows *in place*, and return a view of all filled rows, `(..., start + T, K)`. A slice on the left of `=` writes in
+# place; a slice on the right is a view, and copies nothing.
+#
+# **Worked example.** `kept` has the rows $1, 2, 0, 0$ and `start` is 2. After writing the row $3$, it has the rows $1, 2, 3,
+# 0$, and the view has $1, 2, 3$.
+
+
+# %%
+def write_to_cache(kept: torch.Tensor, new: torch.Tensor, start: int) -> torch.Tensor:
+    """Write new (..., T, K) into kept (..., length, K) from row `start` on; return a view of all rows so far."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(write_to_cache)
+
+# %% [markdown]
+# How much does copying cost? `measure_cost(function, …)` calls a function and counts the multiplications, the bytes that are
+# read and written, and the peak memory: the most bytes that the function's tensors take at once.
+
+# %%
+append, write = use(append_to_cache, torch_fallbacks.append_to_cache), use(write_to_cache)
+row = torch.zeros(1, 4, 1, 24)  # one token's keys, (B, H, 1, K): 384 bytes
+
+
+def by_appending(n):
+    """A cache of n tokens, each appended."""
+    cache = None
+    for _ in range(n):
+        cache = append(cache, row.clone(), row.clone())
+    return cache
+
+
+def by_writing(n):
+    """A cache of n tokens, each written into memory that was made once."""
+    cache = torch.empty(2, 1, 4, n, 24)
+    for position in range(n):
+        write(cache[0], row, position), write(cache[1], row, position)
+    return cache
+
+
+# %% [markdown]
+# ### Predict: what appending writes
+#
+# Both functions fill a cache of 400 tokens, one by one. How many times as many bytes does appending write as writing in place?
+
+# %%
+# The ratio: "about 2", "about 200" or "about 160,000"
+predict("what appending writes", ...)
+
+# %%
+for n in (100, 400):
+    print(f"{n} tokens; the cache takes {bytes_of(1, 4, 24, n, element_bytes=4):,} bytes by the formula")
+    for fill in (by_appending, by_writing):
+        cost = measure_cost(fill, n)[1]
+        print(f"  {fill.__name__:12} writes {cost.written:12,} bytes and needs {cost.peak:9,} bytes at once")
+print(f"Counted with {append.whose} and {write.whose}")
+
+# %% [markdown]
+# Appending $n$ tokens writes $1 + 2 + \dots + n \approx n^2 / 2$ rows; writing in place writes $n$. And while the copy is made,
+# old and new tensors exist together, so appending needs twice the memory. `torch.cat` is a good choice only while the cache is
+# small.
+
+# %% tags=["demo"]
+# @title Appending and writing, token by token
+figures.show(
+    figures.cache.append_or_write(5),
+    caption="One column per new token, one row per position. Solid cells are written for this token, pale ones stay unchanged.",
+)
+
+# %% [markdown]
+# ## 5. Your model writes from its cache
+#
+# Now use a cache in the whole model. `CachedLM` runs a small language model with a cache of all layers in one tensor:
+#
+# - `model.new_cache(batch_size, length)` returns zeros `(L, 2, B, G, length, K)`: room for the keys and values of `length`
+#   positions.
+# - `model(ids, cache, start)` takes new ids, int64 `(B, T)`, at the positions `start … start + T - 1`. It rotates their queries
+#   and keys by these positions (except in layer 0), writes keys and values into `cache` in place, applies causal attention to
+#   all positions so far, and returns logits `(B, T, N)`; `N` is the size of the vocabulary.
+#
+# ### Exercise 4: `generate_with_cache(model, prompt, n_tokens)`
+#
+# *Difficulty ★★☆ · about 12 minutes*
+#
+# Continue `prompt`, int64 `(B, T)`, by `n_tokens` tokens, each the one with the highest logit, and return the prompt with its
+# continuation, `(B, T + n_tokens)`. Compute no gradients.
+#
+# `check` counts calls and memory. Make *one* cache, with room for `T + n_tokens` positions, or for one less, because the model
+# never reads the last token. Call the model `n_tokens` times, first with the whole prompt, then with one token each time.
+#
+# **Worked example.** A prompt of 3 tokens and `n_tokens = 4`: the calls have 3, 1, 1 and 1 tokens and start at 0, 3, 4 and 5.
+# The model reads 6 tokens in all; without a cache it would be $3 + 4 + 5 + 6 = 18$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(generate_with_cache)
+
+
+# %% nbgrader={"grade": false, "grade_id": "generate_with_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def generate_with_cache(model: nn.Module, prompt: torch.Tensor, n_tokens: int) -> torch.Tensor:
+    """Prompt (B, T), int64, and the likeliest next token, n_tokens times: (B, T + n_tokens).
+
+    Calls model(ids, cache, start) n_tokens times, first with the whole prompt, then with one token each time. All calls
+    share one cache of model.new_cache(batch_size, length).
+    """
+    ### BEGIN SOLUTION
+    B, T = prompt.shape
+    cache = model.new_cache(B, T + n_tokens)
+    tokens, new = prompt, prompt
+    with torch.no_grad():
+        for _ in range(n_tokens):
+            logits = model(new, cache, tokens.shape[1] - new.shape[1])
+            new = logits[:, -1].argmax(dim=-1, keepdim=True)  # (B, 1)
+            tokens = torch.cat([tokens, new], dim=1)
+    return tokens
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_generate_with_cache", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(generate_with_cache)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(generate_with_cache)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Let your model from lesson 8 write, with a cache and without. If you have not trained one, the course's model writes.
+
+
+# %%
+def without_cache(model, prompt, n_tokens):
+    """The same text, with everything read again for each token."""
+    tokens = prompt
+    with torch.no_grad():
+        for _ in range(n_tokens):
+            tokens = torch.cat([tokens, model(tokens)[:, -1:].argmax(dim=-1)], dim=1)
+    return tokens
+
+
+continue_text = use(generate_with_cache, torch_fallbacks.generate_with_cache)
+lm = small_lm.load(yours=True)
+model = CachedLM(lm, write=write)
+prompt = lm.encode("The boat reached the river bank.")[None]  # (1, T)
+text, same_text = continue_text(model, prompt, 60), without_cache(lm, prompt, 60)
+print(lm.decode(text[0]))
+print(f"\nwith and without a cache: {(text == same_text).sum()} of {text.numel()} tokens agree")
+print(f"Written by {lm.whose} with {continue_text.whose} and {write.whose}")
+
+# %% [markdown]
+# ### Counted
+#
+# Compare each count with its formula. Each of the $L$ layers has four matrices of attention, $4 d^2$ numbers in total, and an
+# MLP of three matrices, $3 d f$ numbers, with the hidden width $f = 256$. The embedding table, $N d$ numbers, also gives the
+# logits. So one new token, with $n$ keys in total, takes
+#
+# $$ L \, (4 d^2 + 3 d f + 2 n d) + N d \quad \text{multiplications.} $$
+#
+# It must read every parameter once and the whole cache once. With $P$ parameters of 4 bytes each, this makes $4P + 2 L G d_k n
+# \cdot 4$ bytes.
+
+# %%
+parameters = sum(p.numel() for p in lm.parameters())
+stories = lm.encode(small_lm.held_out(2000))[None]  # (1, T)
+
+
+def costs_of_next(n):
+    """What one token after n - 1 others costs: (with a cache, without, multiplications by formula, bytes by formula)."""
+    ids, cache = stories[:, :n], model.new_cache(1, n)
+    with torch.no_grad():
+        model(ids[:, :-1], cache, 0)  # the prefill
+    costs = measure_cost(model, ids[:, -1:], cache, n - 1)[1], measure_cost(lm, ids)[1]
+    multiplied = 3 * (4 * 96**2 + 3 * 96 * 256 + 2 * n * 96) + len(lm.words) * 96
+    return *costs, multiplied, 4 * parameters + bytes_of(3, 4, 24, n, element_bytes=4)
+
+
+for n in (16, 96):
+    cached, scratch, multiplied, read = costs_of_next(n)
+    memory = bytes_of(3, 4, 24, n, element_bytes=4)
+    print(f"n = {n}                 with the cache   by the formula   without it")
+    print(f"  multiplications {cached.products:17,} {multiplied:16,} {scratch.products:12,}")
+    print(f"  bytes read      {cached.read:17,} {read:16,} {scratch.read:12,}")
+    print(f"  bytes at once   {memory + cached.peak:17,} {memory:16,} {scratch.peak:12,}")
+print("Computed with", bytes_of.whose)
+
+# %% [markdown]
+# The multiplications agree exactly. The bytes read are a few per cent above the formula, which leaves out the activations; the
+# memory is the cache plus the activations of one token. Without the cache, $n = 96$ takes 96 times the multiplications, but
+# only a few times the bytes: the parameters are read once in both cases, and in the small model they are most of what is read
+# with the cache.
+
+# %% [markdown]
+# ### Measured (extra)
+#
+# Is it also faster? The next cell measures the time for the next token on your machine. Times vary; look at the shape of the
+# curves.
 
 
 # %% tags=["demo"]
 # @title Time for the next token, measured on this machine
-def milliseconds(step, times=7):
-    """How long the shortest of a few runs took."""
+def milliseconds(function, *args):
+    """The shortest of several runs."""
     spent = []
-    for _ in range(times):
+    for _ in range(5):
         started = time.perf_counter()
-        step()
+        function(*args)
         spent.append(1000 * (time.perf_counter() - started))
     return min(spent)
 
 
-def both_ways(n):
-    """Milliseconds for token n, from scratch and with a cache of those before it."""
-    attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
-    x = torch.randn(1, 4, n, 64, generator=torch.Generator().manual_seed(1))
-    old, new = x[:, :, :-1], x[:, :, -1:]
-    return milliseconds(lambda: attend(x, x, x)), milliseconds(lambda: attend(new, new, new, (old, old)))
-
-
-so_many = range(60, 601, 60)
+lengths = range(32, 513, 80)
 with torch.no_grad():
-    both_ways(60)  # the first call of all is slow
-    measured = torch.tensor([both_ways(n) for n in so_many]).T
+    lm(stories[:, :32])  # the first call is slow
+    room = model.new_cache(1, 512)
+    with_it = [milliseconds(model, stories[:, n - 1 : n], room, n - 1) for n in lengths]
+    without_it = [milliseconds(lm, stories[:, :n]) for n in lengths]
 figures.show(
     figures.curves(
-        so_many,
-        {"from scratch": measured[0], "with a cache": measured[1]},
+        lengths,
+        {"without a cache": without_it, "with a cache": with_it},
         xlabel="tokens so far",
         ylabel="milliseconds",
         names="legend",
     ),
-    alt="Two measured curves over the number of tokens. From scratch: rises ever faster. With a cache: stays low and "
-    "nearly level.",
-    caption="Time for the next token in one layer of attention, without its four matrices. From scratch it grows with the "
-    "square of the length, with a cache with the length itself: so little that other things take longer. "
-    f"Attention: {use(attend_with_cache, torch_fallbacks.attend_with_cache).whose}.",
+    alt=f"Two measured curves over the tokens so far, 32 to 512. Without a cache: from {without_it[0]:.1f} to "
+    f"{without_it[-1]:.1f} milliseconds. With a cache: from {with_it[0]:.1f} to {with_it[-1]:.1f}.",
+    caption=f"The next token of {lm.whose}, on this machine.",
 )
 
 # %% [markdown]
-# What is paid for it can be measured, too. Count the bytes of the tensors that are really kept after each of these
-# tokens, and lay the formula of section 2 beside them.
+# ### Positions go on counting (extra)
+#
+# Keys are rotated once, when they are written, and kept rotated. So a new token must be rotated by *its* position, which is the
+# number of tokens before it, not by 0, although it is row 0 of its tensor.
+#
+# ### Predict: the first wrong position (extra)
+#
+# A version with a bug counts positions from 0 in every call. It reads a prompt of 7 tokens and then 5 more, one at a time.
+# Which is the first position with a wrong output?
 
 # %%
-attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
-bytes_of = use(cache_bytes, torch_fallbacks.cache_bytes)
-cache = None
-for n in range(1, 1001):
-    token = torch.zeros(1, 4, 1, 64)  # keys and values of one layer; what is in them does not matter here
-    _, _, cache = attend(token, token, token, cache)
-    if n in (1, 10, 100, 1000):
-        found = sum(kept.numel() * kept.element_size() for kept in cache)
-        print(f"{n:5} tokens: {found:9,} bytes are kept, {bytes_of(1, 4, 64, n, element_bytes=4):9,} by the formula")
-
-# %% [markdown]
-# ### Is it a bug?
-#
-# A colleague reads your code. "With a cache there is one query, and it is the last token. It may see everything. So the
-# mask does nothing, and you can drop it." The outputs agree to the last digit, and the tests are green.
-# **Decide before you run the cell: may the mask go?** It tries her version with tokens one by one, and with a prefill of
-# seven.
-
+# The position, counted from 0
+predict("the first wrong position", ...)
 
 # %%
-def without_a_mask(query, key, value, cache=None):
-    if cache is not None:
-        key, value = torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2)
-    output, weights = torch_fallbacks.masked_attention(query, key, value)
-    return output, weights, (key, value)
+from course import staged_model
+
+rotate = staged_model.find_prior_answer("apply_rope", otherwise=exercise_fallbacks.apply_rope)
 
 
-for sizes in ([1] * 12, [7, 1, 1, 1, 1, 1]):
-    output, _ = in_pieces(without_a_mask, query, key, value, sizes)
-    print(f"in pieces of {sizes}: differs by {(output - whole).abs().max():.2f}")
+def rotated_pieces(start_of):
+    """Outputs of 12 rotated tokens, seven at once and then one by one; start_of(n): the first position after n tokens."""
+    cache, outputs, n = None, [], 0
+    for size in (7, 1, 1, 1, 1, 1):
+        q, k, v = (x[..., n : n + size, :] for x in (query, key, value))
+        positions = start_of(n) + torch.arange(size)
+        output, _, cache = attend(rotate(q, positions), rotate(k, positions), v, cache)
+        outputs.append(output)
+        n += size
+    return torch.cat(outputs, dim=-2)
+
+
+at_once = torch_fallbacks.attend_with_cache(rotate(query, torch.arange(12)), rotate(key, torch.arange(12)), value)[0]
+torch.testing.assert_close(rotated_pieces(lambda n: n), at_once)
+wrong = (rotated_pieces(lambda n: 0) - at_once).abs().amax(dim=(0, 1, 3))
+print("differences, if each call counts from 0:", [round(number, 2) for number in wrong.tolist()])
+print("Computed with", rotate.whose)
 
 # %% [markdown]
-# <details><summary>The verdict</summary>
-#
-# While tokens come one at a time it is no bug: one row, and nothing lies after it. The prefill is where it breaks, for
-# there seven queries come together and six of them can see ahead. In a model it is worse than one wrong row, since
-# those rows make the next layer's keys and values, which the cache then keeps for good. Whoever tests a cache must
-# test it with several new tokens at once, with and without something that is kept.
-#
-# </details>
+# A test that compares only the first call never finds this bug.
 
 # %% [markdown]
 # %%answer what_a_cache_costs
 
 # %% [markdown]
-# ## 4. A window that slides
+# ## 6. Why one token is bound by memory
 #
-# The cache grows with every token. Does a token need all of them? In a **sliding window** each query sees its own
-# place and the `window - 1` before it; what fell out of the window need not be kept any more, so that the cache stops
-# growing:
+# A processor multiplies only numbers that are on its chip, and the chip has little memory. Parameters and cache are in a larger
+# and slower memory, and must be brought to the chip again for each token.
+
+# %% tags=["demo"]
+# @title Three levels of memory
+figures.show(
+    figures.cache.hierarchy(),
+    caption="An A100 GPU and the computer around it, from Dao et al., FlashAttention (arXiv 2205.14135), figure 1, 2022.",
+)
+
+# %% [markdown]
+# An H100, a GPU for servers, makes up to 989 trillion operations per second in half precision, where each multiplication and
+# each addition counts as one operation. It reads 3.35 TB per second from its large memory
+# ([NVIDIA](https://www.nvidia.com/en-us/data-center/h100/), SXM version, 2022, without sparsity). So it can make $989 / 3.35
+# \approx 295$ operations in the time it takes to read one byte. For the newer B200 the figures are 2,250 trillion and 8 TB, a
+# ratio of 281 ([NVIDIA](https://www.nvidia.com/en-us/data-center/hgx/), 2024).
 #
-# $$ m_{ij} = \text{True, if } j > p_i \text{ or } j \le p_i - w; \quad \text{else False}, \qquad p_i = S - T + i $$
+# How many operations does a model make per byte? A matrix of parameters has two bytes per number, and each number takes part in
+# one multiplication and one addition per token: one operation per byte for each token. So for one token, the processor makes at
+# most a 295th of the operations that it could make.
+
+# %%
+PEAK, BANDWIDTH = 989e12, 3.35e12  # of an H100: operations and bytes per second
+
+
+def matrix_seconds(tokens, width=4096):
+    """The least time that a width × width matrix takes, in half precision, for so many tokens at once."""
+    operations = 2 * tokens * width**2
+    moved = 2 * (width**2 + 2 * tokens * width)  # the matrix, and each token's input and output
+    return max(operations / PEAK, moved / BANDWIDTH)
+
+
+# %% [markdown]
+# ### Predict: eight tokens at once
 #
-# where $p_i$ is the place of query $i$ and $w$ the window.
+# How long does the matrix take for eight tokens at once, compared with one token?
+
+# %%
+# The time: "about the same", "about twice as long" or "about eight times as long"
+predict("eight tokens at once", ...)
+
+# %%
+for tokens in (1, 8, 64, 512):
+    print(f"{tokens:4} tokens: {1e6 * matrix_seconds(tokens):5.1f} microseconds")
+
+# %% tags=["demo"]
+# @title The roofline of an H100
+figures.show(
+    figures.cache.roofline(
+        {"decoding, 1 text": 1, "decoding, 8 texts": 8, "decoding, 64 texts": 64, "prefill, 4,096": 4096}
+    ),
+    caption="The highest speed at which a matrix of parameters can be applied. Left of the corner, reading is the limit; "
+    "right of it, the processor is. Computed from NVIDIA's figures for the H100 (SXM, 2022).",
+)
+
+# %% [markdown]
+# A **roofline** is a plot of the highest speed that a processor can reach against the operations per byte. In a prefill,
+# thousands of tokens share one reading of the parameters, so the processor is the limit. Decoding is **bound by memory**: the
+# time that reading takes is the limit. A server therefore decodes many conversations together. But they share only the
+# parameters; the cache of each conversation must be read as well, again for every token.
 #
-# ### Exercise 4: `sliding_window_mask(T, window, S=None, device=None)`
+# ### Where the time of one step goes (extra)
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# Which takes longer to read, the parameters or the caches? Count the bytes.
 #
-# The causal mask of lesson 5 with one more reason to block a key. (Who took the challenge `sliding_window` there has half
-# of it: its queries and keys were as many.) Refuse $S < T$ and a window below 1 with a
-# `ValueError` that names the argument and its value.
+# ### Step: bytes of one step (extra)
 #
-# **On paper.** Two queries, five keys, a window of three. The queries stand at the places 3 and 4; the first sees 1, 2
-# and 3, the second 2, 3 and 4:
+# *Step ★☆☆ · about 2 minutes.* How many bytes are read when each of `batch_size` conversations of `length` tokens gets one more
+# token? The parameters are read once for all, the caches once each. You may call your `cache_bytes`.
+#
+# **Worked example.** 100 parameters of two bytes, and two caches of one layer, one head of width 4 and ten tokens: $200 + 2
+# \cdot 160 = 520$.
+
+
+# %%
+def step_bytes(
+    n_parameters: int,
+    n_layers: int,
+    n_kv_heads: int,
+    d_head: int,
+    length: int,
+    batch_size: int = 1,
+    element_bytes: int = 2,
+) -> int:
+    """Bytes read for one new token in each of batch_size texts: all parameters once, and every cache once."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(step_bytes)
+
+# %%
+read_by = use(step_bytes)
+weights = 8_030_000_000  # parameters of Llama 3 8B
+situations = {
+    "1 conversation of 4,096 tokens": (4096, 1),
+    "64 of 4,096 tokens": (4096, 64),
+    "1 of 131,072 tokens": (131072, 1),
+}
+spent = {}
+for name, (length, batch) in situations.items():
+    total = read_by(weights, 32, 8, 128, length, batch)
+    operations = 2 * batch * (weights + 2 * 32 * length * 4096)  # the parameters, then scores and sums of all layers
+    spent[name] = [1e3 * 2 * weights / BANDWIDTH, 1e3 * (total - 2 * weights) / BANDWIDTH, 1e3 * operations / PEAK]
+    print(f"{name:31} at least {1e3 * total / BANDWIDTH:5.1f} ms of reading, {spent[name][2]:5.2f} ms of computing")
+print("Computed with", read_by.whose)
+
+# %% tags=["demo"]
+# @title Where the time of one step goes
+figures.show(
+    figures.cache.time_bars(spent, ("reading the parameters", "reading the caches", "computing")),
+    caption=f"The least time for one more token in each conversation: Llama 3 8B on an H100. Computed with {read_by.whose}.",
+)
+
+# %% [markdown]
+# A step for 64 conversations takes three times as long as for one, not 64 times, and most of it is reading the caches. For one
+# conversation, 131,072 tokens take twice as long as 4,096. So a smaller cache saves memory *and* time.
+
+# %% [markdown]
+# ## 7. A window that slides
+#
+# Does a token need all earlier tokens? With a **sliding window**, each query sees only its own position and the `window - 1`
+# positions before it. The $T$ queries are at the last of $S$ positions, so query $i$ is at position $S - T + i$ (lesson 5).
+# With a window of $w$, key $j$ is blocked if
+#
+# $$ j > S - T + i \quad \text{or} \quad j \le S - T + i - w . $$
+#
+# ### Exercise 5: `sliding_window_mask(T, window, S=None, device=None)`
+#
+# *Difficulty ★★☆ · about 6 minutes*
+#
+# Return the mask, bool `(T, S)`, in which `True` is blocked: the causal mask of lesson 5, which now also blocks every key
+# before the window. Raise a `ValueError` that names the argument and its value if $S < T$ or if the window is below 1.
+#
+# **Worked example.** Two queries, five keys, a window of three. The queries are at positions 3 and 4. The first sees 1, 2 and
+# 3, the second 2, 3 and 4. With 1 for True:
 #
 # $$ \mathbf{M} = \begin{pmatrix} 1 & 0 & 0 & 0 & 1 \\ 1 & 1 & 0 & 0 & 0 \end{pmatrix} $$
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(sliding_window_mask)
 
 
@@ -513,127 +864,141 @@ def sliding_window_mask(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_sliding_window_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(sliding_window_mask)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_sliding_window_mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(sliding_window_mask)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(sliding_window_mask)
 ### END HIDDEN TESTS
 
-
 # %%
-window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
-words = sentence.words  # The boat reached the river bank
+window_mask = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
 
 # %% tags=["demo"]
 # @title Three windows over the sentence
-window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
 figures.show(
-    figures.masks.tables({f"window {w}": window_for(6, w) for w in (1, 3, 6)}, words),
-    alt="Three tables of ticks and crosses over six words. Window 1: ticks on the diagonal only. Window 3: a band of "
-    "three ticks along the diagonal. Window 6: all of the causal triangle.",
-    caption=f"✓ may be seen, ✗ is blocked. Mask: {window_for.whose}.",
+    figures.masks.tables({f"window {w}": window_mask(6, w) for w in (1, 3, 6)}, sentence.words),
+    alt="Three tables of ticks and crosses over six words. Window 1: ticks on the diagonal only. Window 3: a band of up to "
+    "three ticks along the diagonal. Window 6: the whole causal triangle.",
+    caption=f"✓ may be seen, ✗ is blocked. Computed with {window_mask.whose}.",
 )
 
 # %% [markdown]
-# ### Predict first
+# Keys and values that have left the window are never read again. So `window` rows of memory are enough for a text of any
+# length. A **rolling buffer** is a cache in which each new row is written over the oldest one.
 #
-# A model has 4 layers, each with a window of 3. Its last layer writes the token at place 20. Which is the earliest
-# token that can have had any influence on it: 18, 16, 12 or 0?
+# ### How far back? (extra)
 #
-# <details><summary>Answer</summary>
+# Layers with windows are stacked, and each reads the outputs of the one below.
 #
-# 12. A window of 3 reaches back 2 places, and in the layer above those places have already heard of what lies 2 places
-# before *them*: after $L$ layers it is $L (w - 1)$ places. A model with 32 layers and a window of 4,096 has, on paper,
-# heard of 131,000 tokens, and keeps 4,096. On paper, for what is passed on from hand to hand is never passed on whole.
+# ### Predict: the earliest token (extra)
 #
-# </details>
+# A model has 4 layers, each with a window of 3. What is the position of the earliest token that can influence the last layer's
+# output at position 20?
+
+# %%
+# The position: 18, 16, 12 or 0
+predict("the earliest token", ...)
 
 
 # %%
 def reach(mask, layers):
-    """Which inputs can have moved each output after so many layers: bool (T, T)."""
-    sees = (~mask).float()
-    return torch.linalg.matrix_power(sees, layers) > 0
+    """Which inputs can influence each output after so many layers: bool (T, T)."""
+    return torch.linalg.matrix_power((~mask).float(), layers) > 0
 
 
-window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
 for layers in (1, 2, 3, 4):
-    earliest = reach(window_for(21, 3), layers)[20].nonzero().min().item()
-    print(f"layers: {layers}. Place 20 hears of place {earliest} and later")
-print("Mask:", window_for.whose)
+    earliest = reach(window_mask(21, 3), layers)[20].nonzero().min()
+    print(f"layers: {layers}; the output at position 20 depends on positions {earliest} to 20")
+print("Computed with", window_mask.whose)
 
 # %% [markdown]
-# Move the slider to let layers be added.
+# A window of 3 reaches back 2 positions, and each layer adds 2 more: $L (w - 1)$ after $L$ layers. But information from far
+# back has passed through several weighted averages.
+#
+# ### A rolling buffer (extra)
+#
+# In a rolling buffer of $w$ rows, position $p$ is written to row $p \bmod w$, over the key that has just left the window.
+#
+# ### Step: write into a rolling buffer (extra)
+#
+# *Step ★★☆ · about 3 minutes.* `kept` is `(..., window, K)`. Write `new`, `(..., T, K)`, for the positions `start … start + T -
+# 1`, in place, and return `kept`. `T` is at most `window`. You can index with a tensor of row numbers: `kept[..., rows, :] =
+# new`.
+#
+# **Worked example.** A buffer of 3 rows has the positions 0, 1, 2 in its rows. Positions 3 and 4 are written to rows 0 and 1,
+# so the rows now have 3, 4, 2.
+
+
+# %%
+def write_rolling(kept: torch.Tensor, new: torch.Tensor, start: int) -> torch.Tensor:
+    """Write new (..., T, K) into kept (..., window, K): position p to row p % window. Returns kept."""
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
-# @title Slider: who can have heard of whom, layer over layer
-def heard(layers, window):
-    window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
-    picture = figures.masks.tables({f"layers: {layers}, window: {window}": ~reach(window_for(8, window), layers)})
-    return figures.with_alt_text(
-        picture,
-        f"With {layers} of the layers and a window of {window} a band of "
-        f"{min(8, layers * (window - 1) + 1)} places is reached. Mask: {window_for.whose}.",
-    )
+check(write_rolling)
 
-
-sliders.slider(heard, strip={"layers": [1, 2, 4]}, layers=(1, 5, 1), window=[2, 3, 4])
-
-# %% [markdown]
-# ### What fell out of the window need not be kept
-#
-# The mask blocks what lies too far back; a cache that is cut to the window has never heard of it. Is that the same? Below,
-# tokens come one by one, and after each the cache is cut down to the last $w - 1$, which is all that the next one may see
-# beside itself.
-
-
-# %%
-def cut_to(window, query, key, value):
-    """Outputs of all positions, one by one, with a cache of the last `window - 1` tokens, and the cache at the end."""
-    cache, outputs = None, []
-    for q, k, v in zip(*(t.split(1, dim=-2) for t in (query, key, value)), strict=True):
-        output, _, cache = attend(q, k, v, cache)
-        cache = tuple(kept[..., max(0, kept.shape[-2] - (window - 1)) :, :] for kept in cache)
-        outputs.append(output)
-    return torch.cat(outputs, -2), cache
-
-
-window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
-cut, cache = cut_to(4, query, key, value)
-by_a_mask, _ = torch_fallbacks.masked_attention(query, key, value, window_for(12, 4))
-torch.testing.assert_close(cut, by_a_mask)
-print(f"kept after 12 tokens: {cache[0].shape[-2]}; differs from the mask by {(cut - by_a_mask).abs().max():.0e}")
-print("Attention:", attend.whose, "· mask:", window_for.whose)
+# %% tags=["demo"]
+# @title A rolling buffer of four rows
+roll = use(write_rolling)
+rows, states = torch.full((4, 1), -1.0), {}
+for position in range(7):
+    roll(rows, torch.tensor([[float(position)]]), position)
+    states[f"after {position}"] = rows[:, 0].int().tolist()
+figures.show(
+    figures.cache.slots(states),
+    caption=f"The position in each row, after each token. Solid: just written. Computed with {roll.whose}.",
+)
 
 # %% [markdown]
-# ## 5. Fewer keys than queries
-#
-# The other way to a smaller cache: let several heads of queries read the *same* keys and values. With one head of keys
-# and values for all it is called **multi-query attention**, with some in between **grouped-query attention**. With $H$
-# heads of queries and $G$ groups, head $h$ reads group
-#
-# $$ g = \left\lfloor \frac{h}{H / G} \right\rfloor $$
-#
-# so that heads that follow each other share. The cache is $H / G$ times smaller, and nothing else in the formula of
-# section 2 has changed.
-#
-# Most models of today are trained that way from the start. A finished model with $H$ heads can also be turned into one:
-# replace the keys of each group by their mean, the values too, and train on a little.
-#
-# ### Exercise 5: `mean_heads(weight, n_heads, n_groups)`
-#
-# *Difficulty ★★☆ · about 8 minutes*
-#
-# `weight` is the matrix of keys (or values) as `nn.Linear` holds it, `(H * K, D)`: the rows of head 0, then those of
-# head 1, and so on. Return `(G * K, D)`, in which each group is the mean of its heads.
-#
-# **On paper.** Four heads of width 1, one column, rows (0, 1, 2, 3), two groups: ((0 + 1)/2, (2 + 3)/2) = (0.5, 2.5).
+# The rows are no longer in order. That does no harm: attention does not see the order of keys (lesson 7), and a model rotates
+# keys by their true positions before it writes them. The next cell compares the buffer with the mask, without rotation.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+roll = use(write_rolling)
+window, outputs = 4, []
+kept_keys, kept_values = torch.zeros(2, 2, 4, window, 8)  # each (B, H, window, K)
+for p in range(12):
+    q, k, v = (x[..., p : p + 1, :] for x in (query, key, value))
+    filled = min(p + 1, window)
+    keys, values = roll(kept_keys, k, p)[..., :filled, :], roll(kept_values, v, p)[..., :filled, :]
+    outputs.append(torch_fallbacks.masked_attention(q, keys, values)[0])
+rolled = torch.cat(outputs, dim=-2)
+with_mask = torch_fallbacks.masked_attention(query, key, value, window_mask(12, window))[0]
+print(
+    f"12 tokens, {kept_keys.shape[-2]} rows; differs from attention with the mask by {(rolled - with_mask).abs().max():.0e}"
+)
+print(f"Computed with {roll.whose} and {window_mask.whose}")
+
+# %% [markdown]
+# ## 8. Fewer heads of keys and values
+#
+# The other way to a smaller cache is that several query heads read the *same* keys and values. In **multi-query attention** all
+# query heads share one head of keys and values ([Shazeer 2019](https://arxiv.org/abs/1911.02150)). In **grouped-query
+# attention** the query heads form groups, and each group shares one ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)).
+# With $G$ groups, query head $h$ reads the keys and values of group
+#
+# $$ g = \left\lfloor \frac{h}{H / G} \right\rfloor , $$
+#
+# so neighbouring heads share. The cache is $H / G$ times smaller. Most models with groups have them from the start of training.
+# To convert a trained model without groups, replace the key matrices of each group by their mean, do the same with the value
+# matrices, and train a little more.
+#
+# ### Exercise 6: `mean_heads(weight, n_heads, n_groups)`
+#
+# *Difficulty ★★☆ · about 5 minutes*
+#
+# `weight` is the matrix of keys or values as `nn.Linear` stores it, `(H * K, D)`: the rows of head 0, then those of head 1, and
+# so on. Return `(G * K, D)`: for each group, the mean of its heads' matrices. Raise a `ValueError` that names `n_heads` or
+# `n_groups`, and its value, unless both are at least 1, `n_groups` divides `n_heads`, and `n_heads` divides the number of rows.
+#
+# **Worked example.** Four heads of width 1, one column, rows $(0, 1, 2, 3)$, two groups: $\bigl(\tfrac{0 + 1}2, \tfrac{2 +
+# 3}2\bigr) = (0.5, 2.5)$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(mean_heads)
 
 
@@ -656,7 +1021,7 @@ def mean_heads(weight: torch.Tensor, n_heads: int, n_groups: int) -> torch.Tenso
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_mean_heads", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(mean_heads)  # NameError? Run the notebook's first cell
+check(mean_heads)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -664,24 +1029,25 @@ grade(mean_heads)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Exercise 6: `GroupedQueryAttention(d_model, n_heads, n_groups)`
+# ### Exercise 7: `GroupedQueryAttention(d_model, n_heads, n_groups)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★ · about 12 minutes*
 #
-# Self-attention as in lesson 6, without dropout, with smaller matrices `W_k` and `W_v`. Scores are divided by the root
-# of a head's width $d_k = d / H$; a row that is blocked throughout is 0; `weights` has a map for each of the $H$ heads.
-# Refuse numbers below 1, and numbers that do not divide, with a `ValueError`.
+# Write the self-attention of lesson 6, without dropout, with smaller matrices `W_k` and `W_v`. Scores are divided by
+# $\sqrt{d_k}$ with $d_k = d / H$. The weights of a fully blocked row are 0; `weights` has a map for each of the $H$ heads.
+# Raise a `ValueError` unless `n_heads` and `n_groups` are at least 1, `n_heads` divides `d_model`, and `n_groups` divides
+# `n_heads`.
 #
 # | | rows of `W_q` | of `W_k`, `W_v` | keys |
 # |---|---|---|---|
-# | before | $H \cdot d_k$ | $H \cdot d_k$ | `(B, H, T, K)` |
+# | lesson 6 | $H \cdot d_k$ | $H \cdot d_k$ | `(B, H, T, K)` |
 # | here | $H \cdot d_k$ | $G \cdot d_k$ | `(B, G, T, K)` |
 #
-# **On paper.** `GroupedQueryAttention(8, 4, 2)`: heads are 2 wide, `W_q` is (8, 8), `W_k` and `W_v` are (4, 8). The heads
-# 0 and 1 read group 0, the heads 2 and 3 group 1.
+# **Worked example.** `GroupedQueryAttention(8, 4, 2)`: heads are 2 wide, `W_q` is `(8, 8)`, `W_k` and `W_v` are `(4, 8)`. Heads
+# 0 and 1 read group 0, heads 2 and 3 group 1.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(GroupedQueryAttention)
 
 
@@ -727,7 +1093,7 @@ class GroupedQueryAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_GroupedQueryAttention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(GroupedQueryAttention)  # NameError? Run the notebook's first cell
+check(GroupedQueryAttention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -735,298 +1101,420 @@ grade(GroupedQueryAttention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### What sharing costs
+# ### What sharing costs (extra)
 #
-# Take a layer of eight heads of lesson 6 with random weights (yours, where that notebook lies beside this one), make
-# groups of its keys and values by `mean_heads`, and look at how far its output moves.
+# Convert the course's small model with `mean_heads`, and measure its loss without any further training.
 #
-# ### Predict first
+# ### Predict: half the keys (extra)
 #
-# With which number of groups, 8, 4, 2 or 1, does nothing move at all? With one group for all, does the output move by
-# some 10 % of its length, by some 50 %, or by nearly all of it?
-#
-# <details><summary>Answer</summary>
-#
-# With eight: as many groups as heads is the layer of lesson 6, and nothing is averaged. With one group it moves by nearly
-# its whole length. The values are averaged as well as the keys, and the mean of eight vectors that have nothing in common
-# is short: little is left of what came out before.
-#
-# </details>
-
+# The model has 4 heads and a held-out loss of about 0.9 nats on these texts; guessing among its 952 words costs $\ln 952
+# \approx 6.9$. In all layers, give heads 0 and 1 the mean of their keys and the mean of their values, and heads 2 and 3
+# likewise. What is the loss now?
 
 # %%
-def grouped(layer, n_groups, means, make):
-    """The layer with its keys and values averaged in groups."""
-    smaller = make(64, 8, n_groups)
-    with torch.no_grad():
-        for name in ("W_q", "W_o"):
-            getattr(smaller, name).weight.copy_(getattr(layer, name).weight)
-        for name in ("W_k", "W_v"):
-            getattr(smaller, name).weight.copy_(means(getattr(layer, name).weight, 8, n_groups))
-    return smaller
+# The loss: "about 0.9", "about 1.5" or "above 5"
+predict("half the keys", ...)
 
-
-make = use(GroupedQueryAttention, torch_fallbacks.GroupedQueryAttention)
+# %%
 means = use(mean_heads, torch_fallbacks.mean_heads)
-heads_of_6 = staged_model.find_prior_answer("MultiHeadAttention", otherwise=torch_fallbacks.MultiHeadAttention)
-with torch.random.fork_rng(devices=[]):
-    torch.manual_seed(3)
-    layer, x = heads_of_6(64, 8), 2 * torch.randn(2, 10, 64)
-print("Heads:", heads_of_6.whose)
-with torch.no_grad():
-    full = layer(x)[0]
-    moved = {g: ((grouped(layer, g, means, make)(x)[0] - full).norm() / full.norm()).item() for g in (8, 4, 2, 1)}
+shipped = small_lm.load()
+texts = shipped.encode(small_lm.held_out(4000))[: 16 * 96].view(16, 96)
+
+
+def with_groups(model, n_groups):
+    """A copy of the model in which the heads of a group have the mean of their keys and values."""
+    model = copy.deepcopy(model)
+    for block in model.blocks:
+        for layer in (block.attention.W_k, block.attention.W_v):
+            shared = means(layer.weight, 4, n_groups).unflatten(0, (n_groups, -1))  # (G, K, D)
+            layer.weight.data = shared.repeat_interleave(4 // n_groups, dim=0).flatten(0, 1)
+    return model
+
+
+for G in (4, 2, 1):
+    with torch.no_grad():
+        loss = with_groups(shipped, G).losses(texts).mean()
+    print(f"groups: {G}; {bytes_of(3, G, 24, 1, element_bytes=4)} bytes per token, loss {loss:.2f}")
+print("Computed with", means.whose)
+
+# %% [markdown]
+# These heads have little in common, so their mean is like none of them. The mean is only a starting point: Ainslie et al.
+# trained further, for 5 % of the original number of steps, and came close to the original quality.
 
 # %% tags=["demo"]
 # @title Two heads before they share their keys and values, and after
+make = use(GroupedQueryAttention, torch_fallbacks.GroupedQueryAttention)
+of_layer = shipped.blocks[0].attention  # layer 0, which does not rotate
+layer = make(96, 4, 2)
+layer.load_state_dict({f"W_{name}.weight": getattr(of_layer, f"W_{name}").weight for name in "qo"}, strict=False)
+for name in ("W_k", "W_v"):
+    getattr(layer, name).weight.data = means(getattr(of_layer, name).weight, 4, 2)
+seen = [shipped.look("The boat reached the river bank", layer=0, head=head) for head in (0, 1)]
+future = torch_fallbacks.causal_mask(6)
 with torch.no_grad():
-    short = x[:1, :6]
-    before, after = layer(short)[1][0], grouped(layer, 4, means, make)(short)[1][0]
+    shared_weights = layer(seen[0].x[None], mask=future)[1][0]
+maps = {f"head {head}, its own keys": (seen[head].weights, future) for head in (0, 1)}
+maps |= {f"head {head}, shared keys": (shared_weights[head], future) for head in (0, 1)}
 figures.show(
-    figures.masks.weights(
-        {
-            f"head {h}, {told}": (maps[h], None)
-            for told, maps in (("its own keys", before), ("shared", after))
-            for h in (0, 1)
-        },
-        per_row=2,
-    ),
-    alt="Four maps of weights, 6 by 6. Above, two heads with keys of their own: they look at different places. Below, the same "
-    "heads with the mean of both heads' keys: other maps than above, and still not the same as each other.",
-    caption=f"Eight heads became four groups, so heads 0 and 1 share. Layer: {make.whose}. Means: {means.whose}.",
+    figures.masks.weights(maps, seen[0].words, per_row=2),
+    alt="Four causal maps of weights over the six words of the sentence. Above, heads 0 and 1 of the small model with "
+    "their own keys. Below, the same two heads with shared keys: their maps differ from those above, and from each other.",
+    caption=f"Layer 0 of the course's model. Computed with {make.whose} and {means.whose}.",
 )
 
 # %% [markdown]
-# Heads that share their keys still ask with queries of their own, and so they still look at different places. How far
-# does the output move, and what is it worth?
-
-# %% tags=["demo"]
-# @title The price of fewer groups: how far the output moves, and what is kept
-assert moved[8] < 1e-5  # as many groups as heads: the layer of lesson 6
-kept = {g: use(cache_bytes, torch_fallbacks.cache_bytes)(1, g, 8, 1000) / 1000 for g in moved}
-_, panels = figures.row(2, width=7.4, height=2.8)
-figures.bars(
-    [100 * value for value in moved.values()], [str(g) for g in moved], ax=panels[0], title="output moves by, in %"
-)
-figures.bars(list(kept.values()), [str(g) for g in kept], ax=panels[1], title="kept, in kB for 1,000 tokens")
-for ax in panels:
-    ax.set_xlabel("groups")
-figures.show(
-    panels[0].figure,
-    alt="Two rows of bars over 8, 4, 2 and 1 groups. The output moves by nothing with 8 groups, and by more and more with "
-    "fewer. What is kept halves from each to the next.",
-    caption=f"A layer with random weights. Layer: {make.whose}. Means: {means.whose}.",
-)
-
-# %% [markdown]
-# A layer with random weights is the worst case: its heads have nothing in common, and their mean is like none of them.
-# In trained models heads resemble each other, and a little more training repairs the rest: the authors of
-# [grouped-query attention](https://arxiv.org/abs/2305.13245) spent a twentieth of the first training on it.
+# Heads that share keys still have their own queries, so they still attend to different words.
 #
-# ## 6. Positions go on counting
+# ### Step: share without copying (extra)
 #
-# *Review:* with rotation (lesson 7) a query and a key are turned by their places before they meet. Keys are turned
-# once, when they come in, and kept turned. So the new token must be turned by *its* place, which is as many as are
-# kept, and not by 0, although it is the first and only row of its tensor.
+# *Step ★★☆ · about 4 minutes.* `repeat_interleave` copies the keys $H / G$ times, and then the copies are read. So a smaller
+# cache alone does not mean less reading. Compute the scores, `(B, H, T, S)`, of `query` `(B, H, T, K)` and `keys` `(B, G, S,
+# K)` without repeating the keys and without scaling. *Hint:* one head with $H / G$ times as many rows of queries has the same
+# scores as the $H / G$ heads of a group. Which `reshape` makes it?
+#
+# **Worked example.** Two heads, one group, $K = 1$: the queries $(2)$ and $(3)$ and the keys $(1, 10)$ give the scores $(2,
+# 20)$ and $(3, 30)$.
 
 
 # %%
-def turned(x, positions, base=10000.0):
-    """Neighbouring pairs turned by their place, as in lesson 7. x: (..., T, K), positions: (T,)."""
-    rates = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
-    angles = positions[:, None] * rates
-    even, odd = x[..., 0::2], x[..., 1::2]
-    pairs = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
-    return torch.stack(pairs, -1).flatten(-2)
+def shared_scores(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    """Dot products of query (B, H, T, K) with keys (B, G, S, K): (B, H, T, S), head h with group h // (H / G)."""
+    raise NotImplementedError  # replace this line
 
 
-rotate = staged_model.find_prior_answer("apply_rope", otherwise=turned)
+# %% tags=["demo"]
+check(shared_scores)
 
-
-def writing(attend, go_on):
-    """Twelve tokens, seven at once and then one by one, turned by their places."""
-    cache, outputs, n = None, [], 0
-    for size in (7, 1, 1, 1, 1, 1):
-        q, k, v = (t[..., n : n + size, :] for t in (query, key, value))
-        positions = torch.arange(size) + (n if go_on else 0)
-        output, _, cache = attend(rotate(q, positions), rotate(k, positions), v, cache)
-        outputs.append(output)
-        n += size
-    return torch.cat(outputs, -2)
-
-
-attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
-everywhere = torch.arange(12)
-whole = torch_fallbacks.attend_with_cache(rotate(query, everywhere), rotate(key, everywhere), value)[0]
-torch.testing.assert_close(writing(attend, go_on=True), whole)
-print("Rotation:", rotate.whose)
-wrong = (writing(attend, go_on=False) - whole).abs().amax(dim=(0, 1, 3))
-print("difference by place, counted from 0 each time:", [round(number, 2) for number in wrong.tolist()])
+# %%
+share = use(shared_scores)
+some_queries, some_keys = torch.randn(1, 32, 1, 128), torch.randn(1, 8, 1000, 128)
+for name, function in {
+    "repeated": lambda q, k: q @ k.repeat_interleave(4, dim=1).mT,
+    "shared": share,
+}.items():
+    cost = measure_cost(function, some_queries, some_keys)[1]
+    print(f"{name:9} {cost.products:,} multiplications, {cost.read:,} bytes read, {cost.peak:,} bytes at once")
+print(f"the keys have {some_keys.numel() * 4:,} bytes (computed with {share.whose})")
 
 # %% [markdown]
-# The prompt is right, and everything after it is wrong: the classic look of a broken cache. Nobody
-# who compares only the first pass will ever see it.
+# ## 9. A million tokens
 #
-# ## 7. Sentences of unequal length
+# ### Predict: a million tokens
 #
-# A server answers many at once, and their prompts are not equally long. All rows of a tensor are, so short ones are
-# filled up, and it pays to fill them up *in front*: then the last column holds the last token of every row, and each
-# new token is one more column for all. Two things have to be right, row by row.
+# How much memory would the cache of one text of a million tokens take in a model with the sizes of Llama 2 7B: 32 layers, 32
+# heads of width 128, half precision? (It was trained for 4,096 tokens.)
+
+# %%
+# The cache: "about 5 GB", "about 50 GB" or "about 500 GB"
+predict("a million tokens", ...)
+
+# %% [markdown]
+# ### Models with a million tokens
 #
-# - **The filling is blocked**, for as long as it is kept: a mask `(B, 1, 1, S)` that grows by a column with each token,
-#   beside the causal one.
-# - **Positions count from the first real token**: with $f$ places filled, column $j$ stands at place $j - f$.
+# Models for such long texts combine several ways to a smaller cache. Many mix two kinds of layers: most have a window, and a
+# few see all tokens. After the step, a cell computes the caches of some published models for a million tokens.
 #
-# The proof is as before. Three sentences of 3, 7 and 5 tokens are prefilled together and go on for four tokens; each is
-# compared with itself alone, without filling and without a cache.
+# ### Step: the cache of a mixed model (extra)
+#
+# *Step ★☆☆ · about 3 minutes.* `windows` has one entry per layer: a window, or None for a layer that keeps every token. Return
+# the bytes of the caches of all layers. A layer with a window keeps at most that many tokens. You may call your `cache_bytes`
+# for each layer.
+#
+# **Worked example.** Two layers, windows `[10, None]`, one head of width 4, 100 tokens: $160 + 1600 = 1760$.
+
+
+# %%
+def mixed_cache_bytes(
+    windows: list[int | None], n_kv_heads: int, d_head: int, length: int, element_bytes: int = 2
+) -> int:
+    """Bytes of a cache for `length` tokens in layers with these windows; None: a layer that keeps all tokens."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(mixed_cache_bytes)
+
+# %%
+mixed = use(mixed_cache_bytes)
+MILLION = 2**20
+forms = {  # windows of the layers, heads of keys and values, their width
+    "Llama 2 7B (2023)": ([None] * 32, 32, 128),
+    "Llama 3 8B (2024)": ([None] * 32, 8, 128),
+    "Qwen2.5 7B 1M (2025)": ([None] * 28, 4, 128),
+    "Gemma 3 27B (2025), no window": ([None] * 62, 16, 128),
+    "Gemma 3 27B (2025)": (([1024] * 5 + [None]) * 10 + [1024] * 2, 16, 128),
+}
+for name, form in forms.items():
+    size = mixed(*form, MILLION)
+    per_token = 1e3 * size / BANDWIDTH
+    print(f"{name:31} {size / 1e9:6.1f} GB for a million tokens; an H100 needs {per_token:5.1f} ms to read them once")
+print("Computed with", mixed.whose)
+
+# %% [markdown]
+# The layers, heads and windows are from the models' `config.json` and, for Gemma 3, from [its
+# report](https://arxiv.org/abs/2503.19786): five layers with a window of 1,024 for each layer that sees all tokens. "A million"
+# is $2^{20}$ here. Only the Qwen model was made for so many tokens ([Qwen2.5-1M](https://qwenlm.github.io/blog/qwen2.5-1m),
+# January 2025); for the others, this is what their sizes would need.
+#
+# ### The answer
+#
+# **What does the next token need from those before it?** Their keys and values in each layer, and nothing else. With these,
+# each layer computes only one row: a layer of width 512 writes 1,000 tokens with a 550th of the multiplications.
+#
+# **What does it cost to keep that?** $2 L G d_k b$ bytes per token: half a megabyte in Llama 2 7B, 2.3 kB in your model. All of
+# it is read again for each new token, and reading takes nearly all the time: for one token, an H100 makes at most a 295th of
+# the operations that it could make.
+#
+# **How do models afford a million tokens?** They combine several savings. With the sizes of Llama 2 7B, the cache takes 550 GB.
+# Groups of four heads (Llama 3) leave 137 GB; groups of seven and fewer layers (Qwen2.5) leave 60 GB. In Gemma 3, windows in
+# five of six layers make the cache six times smaller. Some models go further *(extra)*:
+#
+# - **Fewer numbers per token.** DeepSeek-V3 keeps one vector of 576 numbers per token and layer, from which all heads compute
+#   their keys and values ([DeepSeek-V3](https://arxiv.org/abs/2412.19437), December 2024): 61 layers take 74 GB for a million
+#   tokens.
+# - **Fewer entries than tokens.** DeepSeek-V4 also merges the entries of several tokens into one. For a million tokens its
+#   authors report that the larger model, V4-Pro, needs a tenth of the cache of DeepSeek-V3.2, which keeps such vectors
+#   ([DeepSeek-V4](https://arxiv.org/abs/2606.19348), released in April 2026).
+# - **Fewer bytes per number.** Eight bits or four instead of 16.
+
+# %% [markdown]
+# ## 10. Texts of different lengths (extra)
+#
+# A server continues many texts at once, and their prompts differ in length. Short ones are padded (lesson 5), and for decoding
+# they are padded on the *left*: then the last column has the last token of every text, and each step adds one column for all of
+# them. Two things must be right in each row:
+#
+# - **Padding is blocked** for as long as it is in the cache, by a mask `(B, 1, 1, S)` that grows with each token.
+# - **Positions count from the first real token**: in a row with four columns of padding, column 4 is position 0.
+#
+# The next cell prefills three texts of 3, 7 and 5 tokens together and continues them by four tokens. It compares each with the
+# same text alone, without padding and without a cache.
 
 # %%
 lengths, T_prompt, T_all = torch.tensor([3, 7, 5]), 7, 11
-filled = T_prompt - lengths  # (B,): how many places of each row hold nothing
-generator = torch.Generator().manual_seed(10)
-queries, keys, values = torch.randn(3, 3, 4, T_all, 8, generator=generator)  # each (B, H, T, K); of fillings: anything
+padding = T_prompt - lengths  # (B,): columns of padding in each row
+queries, keys, values = torch.randn(3, 3, 4, T_all, 8, generator=torch.Generator().manual_seed(10))  # each (B, H, T, K)
 masked = staged_model.find_prior_answer("masked_attention", otherwise=torch_fallbacks.masked_attention)
 mask_for = staged_model.find_prior_answer("causal_mask", otherwise=torch_fallbacks.causal_mask)
 
 
-def by_rows(x, first):
-    """Each row turned by places that count from its own first token; column 0 of x is column `first` of all."""
+def rotate_rows(x, first):
+    """Each row rotated by positions that count from its own first token; column 0 of x is column `first` of all."""
     columns = torch.arange(first, first + x.shape[-2])
-    return torch.stack([rotate(row, columns - f) for row, f in zip(x, filled, strict=True)])
+    return torch.stack([rotate(row, columns - f) for row, f in zip(x, padding)])
 
 
-def go_on(blocks_filling=True):
-    """Outputs of all columns: a prefill of seven, then one by one, from a cache."""
+def continued(block_padding=True):
+    """The outputs of all columns: a prefill of seven, then one by one, from a cache."""
     kept_keys, kept_values, outputs, n = keys[..., :0, :], values[..., :0, :], [], 0
     for size in (T_prompt, 1, 1, 1, 1):
-        q, k, v = (t[..., n : n + size, :] for t in (queries, keys, values))
-        kept_keys = torch.cat([kept_keys, by_rows(k, n)], -2)
-        kept_values = torch.cat([kept_values, v], -2)
+        q, k, v = (x[..., n : n + size, :] for x in (queries, keys, values))
+        kept_keys = torch.cat([kept_keys, rotate_rows(k, n)], dim=-2)
+        kept_values = torch.cat([kept_values, v], dim=-2)
         n += size
         blocked = mask_for(size, n)  # (T, S)
-        if blocks_filling:
-            blocked = blocked | (torch.arange(n) < filled[:, None])[:, None, None]  # (B, 1, T, S)
-        outputs.append(masked(by_rows(q, n - size), kept_keys, kept_values, blocked)[0])
-    return torch.cat(outputs, -2)
+        if block_padding:
+            blocked = blocked | (torch.arange(n) < padding[:, None])[:, None, None]  # (B, 1, T, S)
+        outputs.append(masked(rotate_rows(q, n - size), kept_keys, kept_values, blocked)[0])
+    return torch.cat(outputs, dim=-2)
 
 
 def alone(b):
-    """The outputs of sentence b by itself: no filling, no cache."""
-    q, k, v = (t[b : b + 1, :, filled[b] :] for t in (queries, keys, values))
-    places = torch.arange(q.shape[-2])
-    return torch_fallbacks.attend_with_cache(rotate(q, places), rotate(k, places), v)[0][0]
+    """The outputs of text b alone: no padding, no cache."""
+    q, k, v = (x[b : b + 1, :, padding[b] :] for x in (queries, keys, values))
+    positions = torch.arange(q.shape[-2])
+    return torch_fallbacks.attend_with_cache(rotate(q, positions), rotate(k, positions), v)[0][0]
 
 
-print("Attention:", masked.whose)
-together, careless = go_on(), go_on(blocks_filling=False)
+together, careless = continued(), continued(block_padding=False)
 for b, length in enumerate(lengths.tolist()):
-    torch.testing.assert_close(together[b, :, filled[b] :], alone(b))
-    off = (careless[b, :, filled[b] :] - alone(b)).abs().max()
-    print(f"a sentence of {length}: equal to itself alone; without the mask for fillings it would be off by {off:.2f}")
+    torch.testing.assert_close(together[b, :, padding[b] :], alone(b))
+    off = (careless[b, :, padding[b] :] - alone(b)).abs().max()
+    print(f"prompt of {length} tokens: the same as alone; without the padding mask it differs by {off:.2f}")
+print("Computed with", masked.whose)
 
 # %% [markdown]
-# The longest sentence never shows the bug, for it has no filling. Whoever tests with one sentence, or with sentences of one
-# length, tests nothing of this.
+# The longest prompt never shows this bug, because it has no padding. For the same reason, a test whose prompts all have the
+# same length cannot find it.
 
 # %% tags=["demo"]
-# @title Who may see whom as the shortest sentence goes on
+# @title What the shortest text may see while it is continued
 blocked = {}
 for size, n in ((7, 7), (1, 8), (1, 9)):
-    rows = torch.arange(n) < filled[0]
-    blocked["prefill" if size == 7 else f"token {n - 7} after it"] = mask_for(size, n) | rows
+    name = {7: "prefill", 8: "first new token", 9: "second new token"}[n]
+    blocked[name] = mask_for(size, n) | (torch.arange(n) < padding[0])
 figures.show(
     figures.masks.tables(blocked, [*4 * ["–"], "then", "the", "hen", "came", "home"], stairs=True),
-    alt="Three tables of ticks and crosses. In the first, seven by seven, the four columns of fillings are crossed out, and of "
-    "the three real words each sees itself and those before it. The two others are single rows: the fillings stay crossed "
-    "out, all real words are ticked.",
-    caption="A dash is a filling. Rows of fillings see nothing: their outputs are 0, and nobody reads them. "
-    f"Mask: {mask_for.whose}.",
+    alt="Three tables of ticks and crosses. In the first, seven by seven, the four columns of padding are crossed out, and of the "
+    "three real words each sees itself and those before it. The two others are single rows: padding stays crossed out, all "
+    "real words are ticked.",
+    caption=f"A dash is padding. Computed with {mask_for.whose}.",
 )
 
 # %% [markdown]
-# ## Seen in the wild
+# ## Your experiment (extra)
 #
-# **Sensible at first, then garbage.** A library's generation turned to babble as soon as its cache was switched on:
-# *BIANCA: Pardon, my lord* without it, and letters thrown together with it
-# ([x-transformers#219](https://github.com/lucidrains/x-transformers/issues/219)). No training shows such a thing, for a
-# cache is not used there. The test that finds it is the one of section 3: with and without, compared
-# number by number.
+# *Experiment ★★☆ · about 7 minutes.* **How small a window does the small model tolerate?** It was trained without one. The
+# function `shipped.losses_with(texts, mask=…)` takes a function that maps `T` to a mask, such as `lambda T: window_mask(T, 8)`,
+# and returns the loss of each token of these held-out texts of 96 tokens. Compute the mean for windows from 1 to 96 and plot
+# it. Your finding is the smallest window whose mean loss is less than 0.05 nats above the loss with a window of 96.
+
+# %%
+# Your code: the mean loss for windows from 1 to 96, and a plot
+
+finding = ...  # a window
+
+# %% tags=["demo"]
+check("experiment", finding)
+
+# %% [markdown]
+# ## 11. Is it a bug? (extra)
 #
-# **The position of the first row.** A model for telephones took the rotation's angles from the start of its table for
-# each new token:
+# ### Predict: "The logits differ with the cache" (extra)
+#
+# Users compared the logits of a published model with and without the cache. In float32 they differ in the sixth digit. In half
+# precision they differ so much that the model sometimes writes a different text
+# ([transformers#25420](https://github.com/huggingface/transformers/issues/25420), 2023). Is it a bug in the cache?
+
+# %%
+# Logits that differ a little: "a bug" or "not a bug"
+predict("the logits differ with the cache", ...)
+
+
+# %%
+def largest_difference(dtype):
+    """The largest difference of the small model's logits with and without a cache, computed in this dtype."""
+    lm_in = copy.deepcopy(shipped).to(dtype)
+    cached_lm, ids = CachedLM(lm_in), texts[:1, :48]
+    cache = cached_lm.new_cache(1, 48)
+    with torch.no_grad():
+        rows = [cached_lm(ids[:, t : t + 1], cache, t) for t in range(48)]
+        return (torch.cat(rows, dim=1) - lm_in(ids)).abs().max().item()
+
+
+for dtype in (torch.float64, torch.float32):
+    print(f"{dtype!s:15} logits differ by up to {largest_difference(dtype):.1e}")
+
+# %% [markdown]
+# If a bug were the reason, a more precise dtype would not help. Here it makes the difference much smaller, so the reason is
+# rounding: matrix products of different shapes add their terms in a different order.
+
+# %% [markdown]
+# ## 12. Seen in the wild (extra)
+#
+# **Sensible at first, then gibberish.** With the cache switched on, generated text began well and soon became gibberish
+# ([x-transformers#219](https://github.com/lucidrains/x-transformers/issues/219)). Training cannot show this, because it uses no
+# cache. The test of section 3 finds it: compare with and without a cache.
+#
+# **The position of the first row.** A library that runs models on phones took the angles of RoPE from the start of its table
+# for every new token ([executorch#2010](https://github.com/pytorch/executorch/pull/2010)):
 #
 # ```diff
 # - angles = table[:seq_len]
 # + angles = table[start_pos : start_pos + seq_len]
 # ```
 #
-# ([executorch#2010](https://github.com/pytorch/executorch/pull/2010)).
+# **Room that was enlarged in place.** A preallocated cache `(L, 2, B, H, length, K)` grew by `resize_`, which keeps the numbers
+# in their order in memory, but not at their indices. Symptom: correct until the first enlargement; then the caches of the later
+# layers were lost ([nanochat#186](https://github.com/karpathy/nanochat/pull/186), October 2025).
 #
-# **128 or 129?** Does a window of 128 count the query's own place? One library's mask let each query see 129 keys while
-# its cache kept 128 ([mlx-lm#390](https://github.com/ml-explore/mlx-lm/pull/390)); another's window was one place wider
-# with one attention kernel than with the other
-# ([transformers#39408](https://github.com/huggingface/transformers/issues/39408)). No single answer is wrong. Two parts
-# that answer differently are.
+# ```diff
+# - cache.resize_(new_shape)
+# + larger = torch.empty(new_shape); larger[..., :length, :] = cache
+# ```
 #
-# **Which head reads which group?** The standard for exchanging models wrote grouped heads with a *tile*, 0 1 0 1, where
-# PyTorch repeats each in place, 0 0 1 1. The shapes agree, and so does everything else, until weights that were trained
-# for the one are run by the other ([onnx#7274](https://github.com/onnx/onnx/pull/7274)).
+# **A rolling buffer that was cut like a list.** To remove the newest tokens again, several libraries cut rows off the end of a
+# rolling buffer. But once the buffer has been filled and overwritten, the newest row can be anywhere. Symptom: no error, but
+# wrong text as soon as a conversation is longer than the window ([ollama#14912](https://github.com/ollama/ollama/pull/14912),
+# March 2026; [mlx-vlm#1715](https://github.com/Blaizzy/mlx-vlm/issues/1715), July 2026).
 #
-# ## Summary
+# **128 or 129?** Does a window of 128 count the query's own position? One library's mask let each query see 129 keys while its
+# cache kept 128 ([mlx-lm#390](https://github.com/ml-explore/mlx-lm/pull/390)); another's window was one position wider with one
+# attention kernel than with the other ([transformers#39408](https://github.com/huggingface/transformers/issues/39408)).
 #
-# 1. Under a causal mask old keys and values never change: they are kept, and the next token costs one row of work.
-# 2. A cache takes $2 L G d_k n B b$ bytes; it, not the multiplications, decides how many a machine can serve.
-# 3. Cut a sequence as you like: with a cache the outputs are those of the whole. Test it with several new tokens at once.
-# 4. A window stops the cache from growing, and layer over layer it still hears of what lies far back.
-# 5. Heads that follow each other may share keys and values: the cache shrinks by $H / G$.
-#
-# $$ \text{output} = \text{softmax}\left( \frac{\mathbf{q} \, [\mathbf{K}_{\text{kept}}; \mathbf{k}]^\top}{\sqrt{d_k}}
-#    \right) [\mathbf{V}_{\text{kept}}; \mathbf{v}] $$
-#
-# **To read on:**
-# [Fast Transformer Decoding](https://arxiv.org/abs/1911.02150), which had one head of keys for all, and counts as
-# section 1 does; [GQA](https://arxiv.org/abs/2305.13245), with groups in between, and the conversion by means;
-# [Mistral 7B](https://arxiv.org/abs/2310.06825), a model with a window and with groups.
+# **Which head reads which group?** ONNX, a standard format for exchanging models, gave the heads the groups 0 1 0 1, PyTorch 0
+# 0 1 1. The shapes are the same, so there is no error. Symptom: weights trained with one order give wrong outputs with the
+# other ([onnx#7274](https://github.com/onnx/onnx/pull/7274)).
 
 # %% [markdown]
-# ## Challenge: `speculate(target, draft)`
+# ## Summary
+#
+# 1. With a causal mask, earlier keys and values never change. If they are kept, the next token needs only one new row.
+# 2. A cache takes $2 L G d_k n B b$ bytes. Preallocate it: appending copies the whole cache for every token.
+# 3. The outputs do not depend on how a text is cut into pieces. Test this with several new tokens at once.
+# 4. Decoding is bound by memory: one token takes as long as reading the parameters and the cache.
+# 5. A window limits how large the cache can grow; groups of heads make it $H / G$ times smaller.
+#
+# $$ \mathbf{o} = \operatorname{softmax}\left( \frac{\mathbf{q} \, [\mathbf{K}_{\text{kept}}; \mathbf{k}]^\top}{\sqrt{d_k}}
+#    \right) [\mathbf{V}_{\text{kept}}; \mathbf{v}] $$
+#
+# Here $[\,\cdot\,;\,\cdot\,]$ puts the new row below the rows that are kept.
+
+# %% tags=["demo"]
+# @title What you have built so far
+of_head = lm.look("The boat reached the river bank", layer=1)
+figures.show(
+    figures.overview(
+        "cache",
+        complete=True,
+        q=of_head.q[-1:, :8],
+        k=of_head.k[:, :8],
+        v=of_head.v[:, :8],
+        scores=of_head.scores[-1:],
+        weights=of_head.weights[-1:],
+        output=of_head.output[-1:, :8],
+    ),
+    caption="Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, "
+    f"layer 1, of {lm.whose}.",
+)
+
+# %% [markdown]
+# **To read on:** Pope et al., [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102), which counts
+# operations and bytes as this lesson does · Ainslie et al., [GQA](https://arxiv.org/abs/2305.13245), with the conversion by the
+# mean · Jiang et al., [Mistral 7B](https://arxiv.org/abs/2310.06825), with a window, a rolling buffer and groups.
+#
+# In lesson 10, counting what is read and written decides how attention itself is computed.
+
+# %% [markdown]
+# ## Challenge: `speculate(target, draft)` (extra)
 #
 # *Challenge ★★ · not graded · about 15 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+# For a large model, five new tokens at once take hardly longer than one (section 6), but it needs each token before it can
+# compute the next. So a small, fast model, the *draft*, proposes five, and the large one, the *target*, checks all of them in
+# one call. Each proposal is accepted or replaced at random, such that the result has *exactly* the large model's distribution,
+# however bad the small one is. This is called **speculative decoding** ([Leviathan et al.
+# 2022](https://arxiv.org/abs/2211.17192)).
 #
-# With a cache, five new tokens at once cost a large model hardly more than one, since most of the time goes into reading
-# its weights. But when it writes it needs each token before the next. So let a small, quick model, the *draft*, propose
-# five, and let the large one, the *target*, look at all of them in one pass. Every proposal is accepted or corrected by
-# chance, in such a way that what comes out is drawn from the large model's distribution *exactly*, however bad the small
-# one is. It is called **speculative decoding** ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192)).
+# The small model proposes word $i$ of the vocabulary with probability $q_i$; the large one would draw it with probability
+# $p_i$. Accept it with a probability $a_i$ that is as high as possible; otherwise draw a word from a distribution $\mathbf{r}$,
+# such that
 #
-# Say the small model proposes token $i$ with the probability $q_i$, and the large one would draw it with $p_i$. Accept it
-# with a probability $a_i$ that is as high as it may be, or else draw a token from a distribution $\mathbf{r}$, so that
+# $$ q_i \, a_i + c \, r_i = p_i \quad \text{for every } i, \qquad c = 1 - \sum_j q_j \, a_j . $$
 #
-# $$ q_i \, a_i + c \, r_i = p_i \quad \text{for every } i, \qquad c = 1 - \sum_j q_j \, a_j $$
+# Here $c$ is the probability that a proposal is rejected. Find $\mathbf{a}$ and $\mathbf{r}$. (In this challenge, $q_i$ and
+# $a_i$ are probabilities, not queries and weights.) `target` is $\mathbf{p}$ and `draft` is $\mathbf{q}$, `(..., N)`, with rows
+# that sum to 1. Return the pair `(accepted, corrected)`, which is $\mathbf{a}$ and $\mathbf{r}$, both of that shape.
 #
-# ($c$ is how often a proposal is rejected.) Find $\mathbf{a}$ and $\mathbf{r}$. `target` and `draft` are `(..., N)`, rows that
-# sum to 1; return the pair `(accepted, corrected)`, both of that shape. A token that is never proposed counts as accepted:
-# $a_i = 1$. Where the two models agree nothing is ever corrected, and $\mathbf{r}$ is to be the target.
+# For a word that is never proposed, $a_i = 1$. Where the two models agree, $\mathbf{r}$ is the target.
 #
-# **On paper.** The target is $(\tfrac12, \tfrac12)$, the draft $(\tfrac34, \tfrac14)$: the second token is always accepted and
-# the first in two of three cases. Who is rejected becomes the second, $\mathbf{r} = (0, 1)$. Check the first: $\tfrac34 \cdot
-# \tfrac23 = \tfrac12$.
+# **Worked example.** The target is $(\tfrac12, \tfrac12)$, the draft $(\tfrac34, \tfrac14)$. Word 1 is always accepted, word 0
+# in two of three cases. After a rejection, word 1 is drawn: $\mathbf{r} = (0, 1)$. Check word 0: $\tfrac34 \cdot \tfrac23 =
+# \tfrac12$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(speculate)
 
 
 # %%
 def speculate(target: torch.Tensor, draft: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """With which probability each token, when proposed, is accepted, and what is drawn from when it is not.
+    """The probability of accepting each proposed token, and the distribution to draw from if it is rejected.
 
     target, draft: (..., N), rows that sum to 1. Returns (accepted (..., N), corrected (..., N)): accepted is 1 where draft
     is 0; the rows of corrected sum to 1, and are the target's where the two agree.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

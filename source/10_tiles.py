@@ -8,129 +8,125 @@
 # %% [markdown]
 # # Lesson 10: Attention in tiles
 #
-# A text of 100,000 tokens has ten billion pairs of a query and a key. One head's weights for it, in float32, fill 40
-# gigabytes; and they are made only to be multiplied with the values and thrown away. **Can attention be computed without
-# its weights ever being there, all at once, and come out the same?**
+# A text of 100,000 tokens has ten billion pairs of a query and a key. One head's weights for it fill 40 gigabytes in float32,
+# and they are made only to be multiplied with the values and thrown away. **Can you compute attention without ever holding all
+# of its weights, and get the same output?**
 #
-# It can, exactly, and every large model of today relies on it. You will go over the keys a *tile* at a time, keep of each
-# tile an output and one more number for each query, and learn to put two such results together. That number is the
-# **log-sum-exp**. It will turn out to be all that the way back needs, too: at the end you write the gradients of
-# attention by hand, in the same small memory. This is the algorithm of FlashAttention, without the GPU.
+# **You will build** attention that reads the keys a *tile* at a time, that is, a few keys together. Between tiles, it keeps
+# one output and one extra number per query. A causal version skips the parts in which everything is blocked, and at the end
+# you write a backward pass that needs as little memory. This is the algorithm of FlashAttention.
 #
-# **You need** softmax (lesson 2), scaled attention (lesson 4), masks (lesson 5); for the last exercise the gradient of
-# a product of matrices, which is recalled there. Nothing from your earlier notebooks has to be copied.
+# **You need** softmax (lesson 2), scaled attention (lesson 4) and masks (lesson 5); for the last exercise, the gradient of a
+# matrix product, which is recalled there.
 #
-# **Time:** about 95 minutes
-#
-# | letter | meaning |
-# |---|---|
-# | $T$, $S$ | how many queries, how many keys |
-# | `K`, `V` | the width of queries and keys, the width of values |
-# | $\mathbf{q}_t$, $\mathbf{k}_s$, $\mathbf{v}_s$ | a query `(K,)`, a key `(K,)`, a value `(V,)` |
-# | $x_{ts}$ | a score, $\mathbf{q}_t \cdot \mathbf{k}_s / \sqrt{d_k}$; one row of scores is $x_0, \dots, x_{S-1}$ |
-# | $\ell_t$ | the log-sum-exp of row $t$; `lse` in code, `(..., T)` |
-# | $\mathbf{o}_t$ | the output for query $t$, `(V,)` |
-# | `tile` | how many keys are read at a time |
-# | `...` | any leading dimensions, such as a batch and heads; there may be none |
-#
-# In this lesson `torch.logsumexp`, `logaddexp`, `logcumsumexp`, every softmax and PyTorch's own attention are not
-# allowed in your answers. In demonstrations they are what yours is compared with.
+# **Time:** about 95 minutes, plus 30 for the parts marked *extra*
 
 # %%
 import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
+from course.harness.allocation_probe import AllocationProbe
+from course.models import torch_fallbacks
 from torch import nn
 
 begin("10_tiles")
 
+# %% tags=["demo"]
+# @title The part of attention that this lesson changes
+figures.show(figures.overview("tiles"))
+
+# %% [markdown]
+# In shapes, `T` is the number of queries, `S` the number of keys, `K` the width of queries and keys and `V` that of values;
+# `...` stands for any leading dimensions, such as a batch and heads. In formulas, $s_{ij}$ is the score of query $i$ with key
+# $j$, after scaling, $a_{ij}$ is its weight, and $d_k$ is `K`. Queries, keys and tiles are counted from 0.
+#
+# Your functions must not use `torch.logsumexp`, `logaddexp`, `logcumsumexp`, any softmax, or PyTorch's own attention. The
+# cells between the exercises compare your functions with these.
+
 # %% [markdown]
 # ## Review: three questions on what came before
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer before you unfold.
 #
-# **1.** Two scores are 1000 and 1001. What does softmax make of them, and what must be done before `exp`?
+# **1.** Two scores are 1000 and 1001. What does softmax make of them, and what must you do before `exp`?
 #
 # <details><summary>Answer</summary>
 #
-# The same as of 0 and 1: about 0.27 and 0.73. Only differences count, so the largest score is subtracted first; `exp(1000)`
-# is more than float32 can hold.
+# The same weights as for 0 and 1: about 0.27 and 0.73. Subtract the largest score first, because `exp(1000)` overflows in
+# float32.
 #
 # </details>
 #
-# **2.** Queries and keys are 64 wide, values 32. By what are scores divided?
+# **2.** Queries and keys are 64 wide, values 32. By what do you divide the scores?
 #
 # <details><summary>Answer</summary>
 #
-# By 8, the root of the width of queries and keys. Values have no part in scores.
+# By 8, the square root of the width of queries and keys.
 #
 # </details>
 #
-# **3.** All keys of a query are blocked. What are its weights and its output, and what would the plain formula give?
+# **3.** All keys of a query are blocked. What are its weights and its output, and what does the formula of softmax give?
 #
 # <details><summary>Answer</summary>
 #
-# All 0 in this course. The plain formula divides 0 by 0, which is NaN.
-#
-# </details>
-
-# %%
-from course.harness.allocation_probe import AllocationProbe
-
-# %% [markdown]
-# ## 1. One number for a whole row
-#
-# A row of softmax divides by the sum of all its exponentials. Write that sum as an exponential itself:
-#
-# $$ \ell = \log \sum_{s} e^{x_s}
-#    \qquad\text{so that}\qquad
-#    \operatorname{softmax}(x)_s = \frac{e^{x_s}}{e^{\ell}} = e^{x_s - \ell} . $$
-#
-# $\ell$ is called the **log-sum-exp** of the row. It is a soft kind of maximum: at least the largest score, and at most
-# $\log S$ above it. Whoever knows $\ell$ can make any weight of the row from its score alone, without looking at the other
-# scores. Keep that in mind; the whole lesson hangs on it.
-#
-# Computed as it stands, the sum overflows. Take the largest score $m$ out of it, as lesson 2 did for softmax:
-#
-# $$ \ell = m + \log \sum_{s} e^{x_s - m} $$
-#
-# ### Predict first
-#
-# What is the log-sum-exp of the scores 1000 and 1000?
-#
-# <details><summary>Answer</summary>
-#
-# $1000 + \log 2 \approx 1000.69$. Two equal scores: twice the sum, and so $\log 2$ more than one of them alone.
+# In this course, all are 0. The formula divides 0 by 0, which is NaN.
 #
 # </details>
 
 # %% tags=["demo"]
-for scores in ([0.0, 0.0], [1000.0, 1000.0], [5.0, -5.0, -5.0]):
-    x = torch.tensor(scores)
-    print(f"{scores!s:20} plain formula {x.exp().sum().log():8.4f}, torch.logsumexp {torch.logsumexp(x, -1):9.4f}")
+review()
+
+# %% [markdown]
+# ## 1. One number for a whole row
+#
+# Take the scores $s_0, s_1, \dots$ of one query. Softmax divides each exponential by the sum of all exponentials of the row.
+# Write that sum as an exponential, too:
+#
+# $$ \ell = \log \sum_{j} e^{s_j}
+#    \qquad\text{so that}\qquad
+#    a_j = \frac{e^{s_j}}{e^{\ell}} = e^{s_j - \ell} . $$
+#
+# The number $\ell$ is the **log-sum-exp** of the row. It is at least the largest score, and at most $\log S$ above it. With
+# $\ell$, you can compute each weight of the row from its own score, without the others. The whole lesson builds on this.
+#
+# If a score is large, the sum overflows. So take out the largest score $m$, as in lesson 2:
+#
+# $$ \ell = m + \log \sum_{j} e^{s_j - m} $$
+#
+# ### Predict: the log-sum-exp of two equal scores
+#
+# What is the log-sum-exp of the scores 1000 and 1000, to two decimals? You can enter an expression, such as `2 * math.log(5)`.
+
+# %%
+# The log-sum-exp: a number
+predict("the log-sum-exp of two equal scores", ...)
+
+# %% tags=["demo"]
+for row in ([0.0, 0.0], [1000.0, 1000.0], [5.0, -5.0, -5.0]):
+    scores = torch.tensor(row)
+    plain = scores.exp().sum().log()
+    print(f"{row!s:18} direct formula {plain:8.4f}, torch.logsumexp {torch.logsumexp(scores, -1):9.4f}")
 
 # %% [markdown]
 # ### A row of nothing
 #
-# A blocked score is $-\infty$ (lesson 5), and $e^{-\infty} = 0$: it adds nothing. Where *all* scores of a row are
-# $-\infty$ the sum is 0, and $\log 0 = -\infty$ is the right answer, "I saw nothing". But $m$ is $-\infty$ then, and
-# $-\infty - (-\infty)$ is NaN. And if you get round that, there is a second trap behind the first: the logarithm is
-# infinitely steep at 0, so that a gradient of 0 on its way back becomes $0 \cdot \infty$, which is NaN again. Both are cured
-# in the same way: put a harmless number in the place of the bad one *before* it does harm, and the right result in at the
-# end.
+# A blocked score is $-\infty$, and $e^{-\infty} = 0$ adds nothing to the sum. If *all* scores of a row are $-\infty$, the sum
+# is 0, and $\log 0 = -\infty$ is the right result. But then $m$ is $-\infty$ as well, and $-\infty - (-\infty)$ is NaN. The
+# backward pass has a similar problem: the derivative of the logarithm at 0 is infinite, and $0 \cdot \infty$ is NaN again. In
+# both cases, replace the number that causes the NaN by a finite one *before* you compute with it, and put in the right result
+# at the end.
 #
 # ### Exercise 1: `logsumexp_of(scores)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆ · about 8 minutes*
 #
-# Scores `(..., S)` to `(...)`: the log-sum-exp over the last dimension, for any finite scores. $-\infty$ adds nothing;
-# only where all scores of a row are $-\infty$ the result is $-\infty$. It is never NaN, and neither is its gradient, which
-# is 0 for a row of nothing.
+# Return the log-sum-exp over the last dimension: scores `(..., S)` → `(...)`. The result must be right for any finite scores.
+# A score of $-\infty$ adds nothing to the sum. If all scores of a row are $-\infty$, so is the result, and the gradient of
+# this row is 0. Neither the result nor the gradient may be NaN.
 #
-# **On paper.** Scores $\log 1, \log 2, \log 5$: the exponentials are 1, 2 and 5, their sum is 8, and the result
+# **Worked example.** The scores $\log 1, \log 2, \log 5$ have the exponentials 1, 2 and 5. Their sum is 8, so the result is
 # $\log 8 \approx 2.079$.
 
 # %%
@@ -154,7 +150,7 @@ def logsumexp_of(scores: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_logsumexp_of", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(logsumexp_of)  # NameError? Run the notebook's first cell
+check(logsumexp_of)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -162,63 +158,75 @@ grade(logsumexp_of)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# From here on `log_of_sum` is your function once it passes; until then it is PyTorch's.
+# ### Step: weights from the log-sum-exp
+#
+# *Step ★☆☆ · about 2 minutes.* Return the weights $e^{s_{ij} - \ell_i}$: `scores` is `(..., S)`, and `lse`, `(...)`, has one
+# log-sum-exp per row. Where `lse` is $-\infty$, all scores of the row are $-\infty$, too. The weights are then 0, not NaN.
+#
+# **Worked example.** The scores $\log 1$ and $\log 3$ with $\ell = \log 4$ have the weights $\tfrac14$ and $\tfrac34$. If the
+# row has further keys, so that $\ell = \log 8$, the weights of these two are $\tfrac18$ and $\tfrac38$.
+
+
+# %%
+def weights_from(scores: torch.Tensor, lse: torch.Tensor) -> torch.Tensor:
+    """The weights of scores (..., S) by the log-sum-exps (...) of their rows. Returns (..., S)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(weights_from)
+
+# %% [markdown]
+# How does $\ell$ change with one score? Its derivative is $\partial \ell / \partial s_j = e^{s_j} / e^{\ell}$, which is the
+# weight $a_j$. So the gradient of the log-sum-exp is the softmax:
 
 # %%
 log_of_sum = use(logsumexp_of, otherwise=torch_fallbacks.logsumexp)
-x = torch.tensor([2.0, 0.0, 1.0, -3.0])
-weights = torch.exp(x - log_of_sum(x))  # e^(x - lse), nothing else
-torch.testing.assert_close(weights, torch.softmax(x, -1))
-print(f"weights {[round(w, 4) for w in weights.tolist()]}, equal to softmax. By {log_of_sum.whose}.")
-
-# %% [markdown]
-# ### Its gradient is softmax
-#
-# How much does $\ell$ rise when one score rises? On paper, $\partial \ell / \partial x_s = e^{x_s} / \sum e^{x} $, which is
-# the weight of that score. So the slope of a log-sum-exp is a softmax, and one line shows it:
-
-# %%
-x = torch.tensor([2.0, 0.0, 1.0, -3.0], requires_grad=True)
-(slope,) = torch.autograd.grad(log_of_sum(x), x)
-torch.testing.assert_close(slope, torch.softmax(x, -1))
-print("the gradient of the log-sum-exp:", [round(s, 4) for s in slope.tolist()])
+to_weights = use(weights_from)
+scores = torch.tensor([2.0, 0.0, 1.0, -3.0], requires_grad=True)
+weights = to_weights(scores, log_of_sum(scores))
+(slope,) = torch.autograd.grad(log_of_sum(scores), scores)
+torch.testing.assert_close(weights, torch.softmax(scores, -1))
+torch.testing.assert_close(slope, torch.softmax(scores, -1))
+print("weights, equal to softmax:", [round(w, 4) for w in weights.tolist()])
+print("gradient of the log-sum-exp:", [round(w, 4) for w in slope.tolist()])
+print("Computed with", log_of_sum.whose, "and", to_weights.whose)
 
 # %% [markdown]
 # ## 2. A part of the keys
 #
-# Suppose a query is allowed to see some of the keys only: the first hundred of a thousand, say. What attention makes of
-# them is an honest result *for those keys*, with weights that sum to 1. It cannot be the result for all of them, since
-# nobody knows yet how much weight the other nine hundred will want. What is missing is one number: how large the sum of
-# exponentials was by which we divided. So return it, too, as its logarithm:
+# Suppose a query sees only the first hundred of a thousand keys. Its weights sum to 1, and its output is right *for these
+# keys*. To combine this output with that of the other nine hundred keys later, you also need the sum of the exponentials. So
+# return two results, the output and the logarithm of that sum:
 #
-# $$ \mathbf{o}_t = \sum_{s} e^{x_{ts} - \ell_t}\, \mathbf{v}_s , \qquad
-#    \ell_t = \log \sum_{s} e^{x_{ts}} , \qquad
-#    x_{ts} = \frac{\mathbf{q}_t \cdot \mathbf{k}_s}{\sqrt{d_k}} $$
+# $$ \mathbf{o}_i = \sum_{j} e^{s_{ij} - \ell_i}\, \mathbf{v}_j , \qquad
+#    \ell_i = \log \sum_{j} e^{s_{ij}} , \qquad
+#    s_{ij} = \frac{\mathbf{q}_i \cdot \mathbf{k}_j}{\sqrt{d_k}} $$
 #
-# The weights are not returned. They are what we want to be rid of.
+# Here $j$ runs over the keys of this part only.
 #
 # ### A part that sees nothing
 #
-# With a mask it happens all the time that a query may see no key of a part: with a causal mask the first query sees none
-# but the first key. Its output is then 0, and its log-sum-exp $-\infty$, the logarithm of the empty sum. In
-# $e^{x - \ell}$ both would be $-\infty$, so look out.
+# With a mask, a query may see no key of a part: with a causal mask, query 0 sees only key 0. Its output for any other part is
+# 0, and its log-sum-exp is $-\infty$, the logarithm of an empty sum. In $e^{s - \ell}$, both $s$ and $\ell$ are then
+# $-\infty$.
 #
 # ### Exercise 2: `partial_attention(query, key, value, mask=None)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆ · about 8 minutes*
 #
-# `query` `(..., T, K)`, `key` `(..., S, K)`, `value` `(..., S, V)`; `mask` broadcasts to `(..., T, S)`, and True is
+# `query` is `(..., T, K)`, `key` `(..., S, K)`, `value` `(..., S, V)`. `mask` broadcasts to `(..., T, S)`, and True is
 # *blocked*. Return `(output, lse)`, `(..., T, V)` and `(..., T)`: scaled attention to these keys, and the log-sum-exp of the
-# scaled scores that are not blocked. Scores go up to ±10,000. You may call your `logsumexp_of`; if it is wrong, that does not
-# cost you here again.
+# scaled scores that are not blocked. Scores are between −10,000 and 10,000. You may call your `logsumexp_of`; a mistake in it
+# costs no points here.
 #
-# **On paper.** One query $(2, 0, 0, 0)$, so the root is 2. Two keys, $(0, 1, 0, 0)$ and $(\log 3, 0, 0, 0)$: the scaled
-# scores are $0$ and $\log 3$, their exponentials 1 and 3. With the values 4 and 8 the output is
-# $\tfrac14 \cdot 4 + \tfrac34 \cdot 8 = 7$, and the log-sum-exp $\log 4 \approx 1.386$. If the second key is blocked: output
-# 4, log-sum-exp $\log 1 = 0$. If both are: 0 and $-\infty$.
+# **Worked example.** One query, $(2, 0, 0, 0)$, is 4 wide, so scores are divided by 2. The keys $(0, 1, 0, 0)$ and
+# $(\log 3, 0, 0, 0)$ have the scaled scores $0$ and $\log 3$, whose exponentials are 1 and 3. With the values 4 and 8, the
+# output is $\tfrac14 \cdot 4 + \tfrac34 \cdot 8 = 7$, and the log-sum-exp is $\log 4 \approx 1.386$. If key 1 is blocked, the
+# output is 4 and the log-sum-exp $\log 1 = 0$. If both keys are blocked, these are 0 and $-\infty$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(partial_attention)
 
 
@@ -241,8 +249,8 @@ def partial_attention(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_partial_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(partial_attention)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_partial_attention", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(partial_attention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -256,51 +264,50 @@ generator = torch.Generator().manual_seed(10)
 query, key, value = (torch.randn(n, 8, generator=generator) for n in (6, 12, 12))  # (T, K), (S, K), (S, V)
 output, lse = attend(query, key, value)
 torch.testing.assert_close(output, F.scaled_dot_product_attention(query, key, value), rtol=1e-4, atol=1e-5)
-print(f"output {tuple(output.shape)}, equal to PyTorch's; lse {tuple(lse.shape)}. By {attend.whose}.")
+print(f"output {tuple(output.shape)}, equal to PyTorch's; lse {tuple(lse.shape)}. Computed with {attend.whose}")
 
 # %% [markdown]
 # ## 3. Two parts into one
 #
-# Now you hold two results for the same queries: $(\mathbf{o}, \ell)$ from some of the keys, $(\mathbf{o}', \ell')$ from the
-# others. What would attention to all of them have given? Undo the divisions: $e^{\ell} \mathbf{o}$ is the sum of values,
-# weighted by plain exponentials, and such sums can simply be added. Then divide by the sum of both sums.
+# You have two results for the same query: $(\mathbf{o}, \ell)$ from some keys, and $(\mathbf{o}', \ell')$ from others. What is
+# the result of attention to all of these keys? Undo the divisions: $e^{\ell} \mathbf{o}$ is a sum of values, weighted by
+# exponentials, and two such sums can be added. Then divide by the total of the exponentials:
 #
 # $$ \ell_{\text{both}} = \log\left( e^{\ell} + e^{\ell'} \right) , \qquad
 #    \mathbf{o}_{\text{both}} = e^{\ell - \ell_{\text{both}}}\, \mathbf{o} + e^{\ell' - \ell_{\text{both}}}\, \mathbf{o}' $$
 #
-# Each side gets a **share**; the two shares sum to 1. It is softmax once more, over two parts instead of over keys.
+# The two factors are the **shares** of the parts, and they sum to 1. They are a softmax of the two log-sum-exps.
 #
-# ### Predict first
+# ### Predict: a thousand against one
 #
-# One side has seen 1,000 keys, the other a single one, whose score is higher than all the others by 20. Which side has the
+# One part has 1,000 keys. The other has a single key, whose score is 20 above the largest of the thousand. Which part has the
 # larger share?
-#
-# <details><summary>Answer</summary>
-#
-# The single key, by far. A thousand scores have at most the sum of $1000 \cdot e^{m}$, and $\log 1000 \approx 6.9$; the one
-# key has $e^{m + 20}$. Its share is at least $1 - e^{-13}$. How many keys a side has seen is not what counts.
-#
-# </details>
-#
+
+# %%
+# The larger share: "the thousand keys", "the single key" or "about equal"
+predict("a thousand against one", ...)
+
+# %% [markdown]
 # ### Nothing, merged with something
 #
-# A side that saw nothing has $\ell = -\infty$ and the share $e^{-\infty} = 0$: it changes nothing, without a special case.
-# Only where *both* sides saw nothing is $\ell_{\text{both}} = -\infty$ subtracted from $-\infty$. The output is 0 then, the
-# log-sum-exp $-\infty$: nothing and nothing is nothing.
+# If a query sees no key of a part, this part has $\ell = -\infty$. Its share is $e^{-\infty} = 0$, so it changes nothing. Only
+# if *both* parts are like this does the formula subtract $-\infty$ from $-\infty$. Then the output is 0, and the log-sum-exp
+# $-\infty$.
 #
 # ### Exercise 3: `merge(output, lse, other_output, other_lse)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆ · about 6 minutes*
 #
-# Outputs are `(..., T, V)`, log-sum-exps `(..., T)`. Return the pair for all keys together. It must not matter which side
-# comes first, nor, to rounding, in which order several parts are merged. Log-sum-exps reach ±10,000, so that `exp` of one
-# by itself will not do.
+# The outputs are `(..., T, V)` and the log-sum-exps `(..., T)`. Return the pair `(output, lse)` for all keys together. The
+# order of the two parts must not matter; nor, apart from rounding, must the order in which several parts are merged.
+# Log-sum-exps are between −10,000 and 10,000, so `exp` of one of them can overflow.
 #
-# **On paper.** Output $(4, 0)$ with $\ell = \log 1$, and output $(8, 4)$ with $\ell' = \log 3$. The sums are 1 and 3, so the
-# shares are $\tfrac14$ and $\tfrac34$: the output is $(7, 3)$, and $\ell_{\text{both}} = \log 4$.
+# **Worked example.** One part has the output $(4, 0)$ and $\ell = \log 1$, the other $(8, 4)$ and $\ell' = \log 3$. The sums
+# of exponentials are 1 and 3, so the shares are $\tfrac14$ and $\tfrac34$. The output is $(7, 3)$, and
+# $\ell_{\text{both}} = \log 4$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(merge)
 
 
@@ -311,7 +318,7 @@ def merge(
     """Two results of `partial_attention`, of the same queries and different keys, as one.
 
     output, other_output: (..., T, V); lse, other_lse: (..., T). Returns (output (..., T, V), lse (..., T)) for all
-    keys together. A side whose lse is -inf changes nothing.
+    keys together. A part whose lse is -inf changes nothing.
     """
     ### BEGIN SOLUTION
     together = logsumexp_of(torch.stack([lse, other_lse], dim=-1))  # (..., T)
@@ -321,8 +328,8 @@ def merge(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_merge", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(merge)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_merge", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(merge)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -335,79 +342,121 @@ join = use(merge, otherwise=torch_fallbacks.merge)
 pieces = [attend(query, key[part], value[part]) for part in (slice(0, 5), slice(5, 6), slice(6, 12))]
 left = join(*join(*pieces[0], *pieces[1]), *pieces[2])
 right = join(*pieces[0], *join(*pieces[1], *pieces[2]))
-backwards = join(*pieces[2], *join(*pieces[1], *pieces[0]))
-for whole in (left, right, backwards):
-    torch.testing.assert_close(whole[0], output, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(whole[1], lse, rtol=1e-4, atol=1e-5)
-print(f"5, 1 and 6 keys, merged in three orders: each time the output for all 12. Merged by {join.whose}.")
+reverse = join(*pieces[2], *join(*pieces[1], *pieces[0]))
+for found in (left, right, reverse):
+    torch.testing.assert_close(found[0], output, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(found[1], lse, rtol=1e-4, atol=1e-5)
+print(f"5, 1 and 6 keys, merged in three orders: each time the output for all 12. Computed with {join.whose}")
 
 # %% [markdown]
-# That this can be done in any order is worth a moment. It means that the keys may lie anywhere: in tiles that come one after
-# another, on eight GPUs that each hold an eighth of a long text (*ring attention*), or half in a cache that many users share
-# and half in each user's own. Everybody attends to what they have, and pairs of an output and a number a query are all that
-# travels.
+# So the keys may be anywhere: in tiles that are read one after another, or on eight GPUs that each hold an eighth of a long
+# text. Each GPU can attend to its own keys, and send one output and one log-sum-exp per query. (In *ring attention*, [Liu et
+# al. 2023](https://arxiv.org/abs/2310.01889), the keys and values travel from GPU to GPU instead.)
 
 # %% [markdown]
 # ## 4. All keys, a tile at a time
 #
-# Begin with the smallest tile there is, one key, and look at what is kept as the keys go by. Of what has been read so far
-# there are the largest score $m$, the sum $\textstyle\sum e^{x - m}$, and the output. When a larger score comes along, the
-# sum and the output so far were made with the old maximum: they shrink by $e^{m_{\text{old}} - m_{\text{new}}}$. This is the
-# **online softmax** ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867)); with $\ell = m + \log \text{sum}$ it
-# is a merge with a part of one key. Move the slider over the keys, and watch the step from 4 keys to 5.
+# Begin with the smallest tile, one key. Read the keys one by one, and keep three things for each query: the largest score so
+# far, $m$; the sum $z = \sum e^{s_j - m}$; and the sum of values with the same factors,
+# $\mathbf{u} = \sum e^{s_j - m}\, \mathbf{v}_j$. When a larger score arrives, $z$ and $\mathbf{u}$ still refer to the old
+# maximum, so both are multiplied by $e^{m_{\text{old}} - m_{\text{new}}}$. At any time, the output for the keys so far is
+# $\mathbf{u} / z$, and $\ell = m + \log z$. This is the **online softmax** ([Milakov and Gimelshein
+# 2018](https://arxiv.org/abs/1805.02867), for $m$ and $z$).
+#
+# ### Step: read one key
+#
+# *Step ★★☆ · about 4 minutes.* Update these three for one more key. `highest` is $m$, `total` is $z$ and `weighted`, `(V,)`,
+# is $\mathbf{u}$; before the first key they are $-\infty$, 0 and zeros. `score` is a finite scalar, `value` is `(V,)`. Return
+# the new `(highest, total, weighted)`.
+#
+# **Worked example.** After one key with the score $0$ and the value $(4)$, the three are $0$, $1$ and $(4)$. The next key has
+# the score $\log 2$ and the value $(8)$. The new maximum is $\log 2$, so the old sums are halved: $\tfrac12 + 1 = \tfrac32$
+# and $2 + 8 = 10$. The output is $10 / \tfrac32 = \tfrac{20}{3}$.
 
 
 # %%
+def read_key(
+    highest: torch.Tensor, total: torch.Tensor, weighted: torch.Tensor, score: torch.Tensor, value: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The largest score (), the sum () and the weighted sum of values (V,), after one more key.
+
+    highest, total: (); weighted: (V,); score: (), finite; value: (V,).
+    """
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(read_key)
+
+# %%
 row_scores = torch.tensor([1.0, -0.5, 2.0, 0.5, 4.0, 1.5, 3.0, -1.0])  # one query's scores with eight keys
-row_values = torch.tensor([1.0, 5.0, 2.0, 3.0, 6.0, 0.0, 4.0, 5.0])  # a value of one number each
+row_values = torch.tensor([1.0, 5.0, 2.0, 3.0, 6.0, 0.0, 4.0, 5.0])  # their values, each one number wide
+
+# %% [markdown]
+# ### Predict: the largest score so far
+#
+# The scores of keys 0 to 3 are 1, −0.5, 2 and 0.5. Now key 4 is read, with the score 4. What happens to $z$, the sum that is
+# kept?
+
+# %%
+# The sum: "rises", "stays" or "falls"
+predict("the sum when the largest score arrives", ...)
+
+# %% tags=["demo"]
+# @title Slider: what is kept as the keys are read
+read = use(read_key)
 
 
 def after(keys_read):
     """A picture of what is kept after so many keys."""
-    kept = torch.full((), -torch.inf), torch.zeros(()), torch.zeros(())  # maximum, sum, output
+    kept = torch.full((), -torch.inf), torch.zeros(()), torch.zeros(1)  # maximum, sum, weighted sum
     history = []
     for score, number in zip(row_scores[:keys_read], row_values[:keys_read], strict=True):
-        highest, total, mean = kept
-        new = torch.maximum(highest, score)
-        shrink, added = torch.exp(highest - new), torch.exp(score - new)
-        new_total = total * shrink + added
-        kept = new, new_total, (mean * total * shrink + number * added) / new_total
-        history.append(kept)
+        kept = read(*kept, score, number[None])
+        history.append((kept[0], kept[1], (kept[2] / kept[1])[0]))
     return figures.tiles.running(row_scores, row_values, history)
 
 
-# %% tags=["demo"]
-# @title Slider: what is kept as the keys go by
 sliders.slider(after, strip=[{"keys_read": n} for n in (2, 4, 5, 8)], start={"keys_read": 2}, keys_read=(1, 8, 1))
+print("Computed with", read.whose)
 
 # %% [markdown]
-# After the last key the output is that of softmax over all eight, and no list of eight weights was ever made. The sum may
-# fall, as it does at the fifth key, key 4: it is counted in units of $e^{m}$, and the unit has grown.
+# After the last key, the output equals that of softmax over all eight scores, and the eight weights were never in memory
+# together.
 #
-# Key by key is slow: computers are good at large products of matrices. So take a tile of keys at once: scores
-# `(..., T, tile)`, a `partial_attention` of them, and a `merge` with what there is so far.
-#
+# Reading key by key is slow, because computers are fastest at large matrix products. So read a **tile** at once, a fixed
+# number of neighbouring keys. Its scores are `(..., T, tile)`. Compute the `partial_attention` to the tile, and `merge` the
+# result with that of the tiles before.
+
+# %% tags=["demo"]
+# @title The scores in memory at one time
+figures.show(
+    figures.tiles.alive(T=8, S=24, tile=6, at=2),
+    caption="8 queries and 24 keys, in tiles of 6. Only the scores of the filled tile are in memory. The tiles on its left "
+    "have been merged into one output and one log-sum-exp per query; those on its right are read later.",
+)
+
+# %% [markdown]
 # ### Exercise 4: `tiled_attention(query, key, value, mask=None, tile=64)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★ · about 12 minutes*
 #
-# The same pair as `partial_attention` of all keys, to rounding, for any `tile` from 1 on, also where it does not divide $S$ or
-# is larger. The keys are read `tile` at a time, each once. On the way no tensor has more than `T × tile` scores or weights
-# for each leading index. The judge sees that: it notes the size of every tensor of fractions that your code makes, and how
-# often queries are multiplied with keys. (A mask of `(T, S)` may be there; it was handed to you.
-# Nor may the results of all tiles be collected and merged at the end: they grow with the number of tiles.) If `tile` is less
-# than 1, raise a `ValueError` that names it and its value.
+# Return the same pair as `partial_attention` to all keys, apart from rounding. `tile` is any number from 1 on; it may be
+# larger than $S$, and need not divide it.
 #
-# The mask broadcasts to `(..., T, S)`, as ever: its last dimension may be 1. You may call your `partial_attention` and
-# `merge`; if one is wrong, that does not cost you here again.
+# - Read the keys `tile` at a time, each once. No tensor may have more than `T × tile` scores or weights for each leading
+#   index, and you may not collect the results of all tiles. `check` counts the multiplications, and notes the size of every
+#   floating-point tensor. (The mask, which may be `(T, S)`, does not count.)
+# - The mask broadcasts to `(..., T, S)`; its last dimension may be 1.
+# - If `tile` is less than 1, raise a `ValueError` that names `tile` and its value.
+# - You may call your `partial_attention` and `merge`; a mistake in them costs no points here.
 #
-# **On paper.** The query and the two keys of exercise 2, and a third key like the second, with the value 1; `tile=2`. The
-# first tile gives 7 and $\log 4$. The second tile has one key: output 1, log-sum-exp $\log 3$. The shares are
-# $\tfrac47$ and $\tfrac37$, the output is $\tfrac47 \cdot 7 + \tfrac37 \cdot 1 = \tfrac{31}{7}$, and the log-sum-exp
-# $\log 7$.
+# **Worked example.** Take the query and the two keys of exercise 2, and as key 2 a copy of key 1 with the value 1; `tile=2`.
+# Tile 0 gives 7 and $\log 4$. Tile 1 has only key 2, so it gives 1 and $\log 3$. The shares are $\tfrac47$ and $\tfrac37$, so
+# the output is $\tfrac47 \cdot 7 + \tfrac37 \cdot 1 = \tfrac{31}{7}$, and the log-sum-exp is $\log 7$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(tiled_attention)
 
 
@@ -437,7 +486,7 @@ def tiled_attention(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_tiled_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(tiled_attention)  # NameError? Run the notebook's first cell
+check(tiled_attention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -445,12 +494,12 @@ grade(tiled_attention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Is it the same? To rounding it is: whatever the tile, with a causal mask, and where a query sees nothing.
+# Compare it with attention to all keys at once: for several tile sizes, with a causal mask, and for a query that sees nothing.
 
 # %%
 tiled = use(tiled_attention, otherwise=torch_fallbacks.tiled_attention)
-future = torch.ones(6, 12, dtype=torch.bool).triu(7)  # six queries, the last of twelve positions
-future[2] = True  # and one that sees nothing
+future = torch.ones(6, 12, dtype=torch.bool).triu(7)  # six queries, at the last six of twelve positions
+future[2] = True  # query 2 sees nothing
 for tile in (1, 2, 5, 12, 64):
     found = tiled(query, key, value, tile=tile)
     torch.testing.assert_close(found[0], F.scaled_dot_product_attention(query, key, value), rtol=1e-4, atol=1e-5)
@@ -458,25 +507,13 @@ for tile in (1, 2, 5, 12, 64):
     blocked = tiled(query, key, value, future, tile=tile)
     torch.testing.assert_close(blocked[0], attend(query, key, value, future)[0], rtol=1e-4, atol=1e-5)
     assert not blocked[0][2].any() and blocked[1][2] == -torch.inf
-print(f"Tiles of 1, 2, 5, 12 and 64 keys: the full pass, each time. By {tiled.whose}.")
+print(f"Tiles of 1, 2, 5, 12 and 64 keys give the same result. Computed with {tiled.whose}")
 
 # %% [markdown]
 # ## 5. What memory it takes
 #
-# ### Predict first
-#
-# 100,000 queries and as many keys, one head, float32. How many bytes are all scores, and how many those of one tile of 64
-# keys? How do both grow when the text becomes twice as long?
-#
-# <details><summary>Answer</summary>
-#
-# $10^5 \cdot 10^5 \cdot 4$ bytes are 40 gigabytes. A tile has $10^5 \cdot 64 \cdot 4$, which is 26 megabytes. Twice the
-# text: four times the scores, and twice the tile.
-#
-# </details>
-#
-# Now measured. PyTorch lets one look at every operator as it runs; `AllocationProbe`, which the grader uses, notes the largest tensor
-# that a call makes.
+# `AllocationProbe`, which `check` also uses, watches every operator that PyTorch runs. It notes the largest tensor, and counts the
+# multiplications of the matrix products.
 
 
 # %%
@@ -485,21 +522,43 @@ def whole(query, key, value):
     return torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, dim=-1) @ value
 
 
-def megabytes(function, T):
-    """The largest tensor that `function` makes for T queries and keys of width 16, in float32."""
+def measured(function, T):
+    """The largest tensor in megabytes, and the multiplications, for T queries and keys of width 16 in float32."""
     query, key, value = torch.randn(3, T, 16, generator=torch.Generator().manual_seed(T))
     with AllocationProbe() as making:
         function(query, key, value)
-    return making.most * 4 / 1e6
+    return making.most * 4 / 1e6, making.products
 
 
-lengths = [256, 512, 1024, 2048, 4096]
-largest = {
-    "all at once": [megabytes(whole, T) for T in lengths],
-    "tiles of 64": [megabytes(tiled, T) for T in lengths],
-}
-for name, sizes in largest.items():
-    print(f"{name}: " + ", ".join(f"{size:.2f} MB at {T}" for T, size in zip(lengths, sizes, strict=True)))
+# %% [markdown]
+# ### Predict: twice the text
+#
+# With twice as many queries and keys, all scores together take four times the memory. By what factor does the largest tensor
+# of `tiled_attention` grow, with the same `tile`?
+
+# %%
+# The factor: a number
+predict("twice the text, in tiles", ...)
+
+# %% [markdown]
+# ### Predict: the multiplications
+#
+# How many multiplications does `tiled_attention` take, compared with attention to all keys at once?
+
+# %%
+# The multiplications: "fewer", "as many" or "more"
+predict("the multiplications in tiles", ...)
+
+# %%
+lengths = [256, 512, 1024, 2048]
+found = {"all at once": [measured(whole, T) for T in lengths], "tiles of 64": [measured(tiled, T) for T in lengths]}
+largest = {name: [size for size, _ in rows] for name, rows in found.items()}
+for name, rows in found.items():
+    print(
+        f"{name}: "
+        + ", ".join(f"{size:.2f} MB and {n / 1e6:.0f} million at {T}" for T, (size, n) in zip(lengths, rows))
+    )
+print("Each entry: the largest tensor, and the multiplications, for this many queries and keys. Tiles:", tiled.whose)
 
 # %% tags=["demo"]
 # @title The largest tensor against the length of the text
@@ -508,48 +567,155 @@ ax.set_xticks(lengths, [str(T) for T in lengths])
 ax.set_xticks([], minor=True)
 figures.show(
     ax,
-    alt="Two straight lines over the length of the text from 256 to 4096, both axes logarithmic. "
+    alt="Two straight lines over the length of the text from 256 to 2048, both axes logarithmic. "
     f"All at once climbs from {largest['all at once'][0]:.2f} to {largest['all at once'][-1]:.0f} megabytes, twice as "
     f"steeply as the tiles, which go from {largest['tiles of 64'][0]:.2f} to {largest['tiles of 64'][-1]:.2f}.",
-    caption=f"Both axes logarithmic, so that a square is twice as steep as a straight line. Tiles by {tiled.whose}.",
+    caption=f"Both axes are logarithmic, so T² is a line twice as steep as T. Tiles computed with {tiled.whose}",
 )
 
 # %% [markdown]
-# On these axes a power is a straight line, and its exponent the slope: all at once $T^2$, in tiles $T$. (The stand-in, until
-# your function passes, is PyTorch's own attention, which has tiles inside.) What does *not* change is the work: every query
-# still meets every key. Tiles save memory; they do not make attention cheaper than $T \times S$ products.
+# Every query is still multiplied with every key, so tiles save memory, but no multiplications. (Until your function passes,
+# PyTorch's own attention replaces it, and the probe sees only some of its multiplications.) Now put your function into the
+# small language model, in tiles of 16 keys:
 
-# %% tags=["demo"]
-# @title Which scores are there at the same time
-figures.show(
-    figures.tiles.alive(T=8, S=24, tile=6, at=2),
-    caption="8 queries, 24 keys, tiles of 6. Only the scores of one tile are there; those before it have been "
-    "merged into one output and one log-sum-exp for each query.",
-)
+# %%
+lm = small_lm.load(yours=True)
+print("In", lm.whose)
+in_tiles, built_in = lm.compare(tiled_attention=tiled)
 
 # %% [markdown]
-# ## 6. The way back
+# ## 6. Tiles of queries, and blocks that are skipped
 #
-# You can train with `tiled_attention` as it is; autograd goes back through all of it. But look at what autograd keeps for
-# that purpose.
+# `T × tile` scores still grow with the number of queries. So cut the queries into tiles as well: a **block** has `tile`
+# queries and `tile` keys, however long the text is. Tiles of queries do not need each other's results, so a GPU computes many
+# of them at the same time. With a causal mask, no query of a block above the diagonal sees any of its keys, so you can skip
+# such a block entirely.
 #
-# ### Predict first
+# ### Step: the kind of a block
 #
-# For its way back autograd stores what each operation will need. When `tiled_attention` has gone over all keys, how much of
-# the weights is in memory?
+# *Step ★☆☆ · about 2 minutes.* A block has the queries `first_query` to `last_query` and the keys `first_key` to `last_key`, both
+# ends included. Return `"open"` if every query sees every key, `"blocked"` if no query sees any key, and `"mixed"` otherwise. The
+# mask is causal: query $i$ sees key $j$ if $j \le i$.
 #
-# <details><summary>Answer</summary>
-#
-# All of them. `weights @ value` needs its weights for the gradient of the values, so those of every tile are kept, and
-# together they are $T \times S$. Other steps keep something of every tile, too: an `exp` keeps its result. The memory
-# that was saved on the way there is back, and more.
-#
-# </details>
+# **Worked example.** With the queries 4 to 7, the keys 0 to 3 form an open block, the keys 4 to 7 a mixed one, and the keys 8
+# to 11 a blocked one.
 
 
 # %%
-def kept_for_the_way_back(function, T=512):
-    """How many fractions autograd keeps, in units of T * T, for queries and keys of width 4."""
+def kind_of_block(first_query: int, last_query: int, first_key: int, last_key: int) -> str:
+    """Whether causal attention sees all of a block ("open"), nothing ("blocked") or a part ("mixed")."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(kind_of_block)
+
+# %% [markdown]
+# ### Predict: the blocks that are left
+#
+# 64 queries and 64 keys are cut into tiles of 8, so there are $8 \times 8 = 64$ blocks. How many of them must causal attention
+# compute?
+
+# %%
+# The blocks: a number
+predict("the blocks that are left", ...)
+
+# %% tags=["demo"]
+# @title The blocks of causal attention
+kind = use(kind_of_block)
+starts = range(0, 64, 8)
+figures.show(
+    figures.tiles.kinds([[kind(i, i + 7, j, j + 7) for j in starts] for i in starts], tile=8),
+    caption=f"Filled: open. Pale: mixed, so it needs a mask. Hatched: blocked. Computed with {kind.whose}",
+)
+
+# %% [markdown]
+# With $n$ tiles in each direction, $n(n + 1)/2$ of $n^2$ blocks are left. Only the $n$ blocks on the diagonal need a mask.
+#
+# ### Exercise 5: `causal_tiled_attention(query, key, value, tile=64)`
+#
+# *Difficulty ★★☆ · about 10 minutes*
+#
+# Return the same pair as `partial_attention` with a causal mask, for `T` queries and `T` keys: query $i$ sees the keys 0 to
+# $i$.
+#
+# - Work in blocks of at most `tile` queries and `tile` keys. No tensor may have more elements than one block, `tile × tile`
+#   for each leading index, or, if that is larger, than the largest argument or result.
+# - Skip the blocks in which everything is blocked. `check` counts the multiplications, and expects those of the blocks on and
+#   below the diagonal.
+# - If `tile` is less than 1, raise a `ValueError` that names `tile` and its value.
+# - You may call your earlier functions; a mistake in them costs no points here.
+#
+# **Worked example.** Three queries and three keys, `tile=2`. The queries 0 and 1 form a mixed block with the keys 0 and 1;
+# their block with key 2 is skipped. Query 2 forms an open block with the keys 0 and 1, and a block on the diagonal with key 2.
+# So 3 of 4 blocks are computed.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(causal_tiled_attention)
+
+
+# %% nbgrader={"grade": false, "grade_id": "causal_tiled_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def causal_tiled_attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, tile: int = 64
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`partial_attention` with a causal mask, in blocks of at most tile x tile scores; blocked blocks are skipped.
+
+    query, key: (..., T, K), value: (..., T, V); query i sees the keys 0 to i.
+    Returns (output (..., T, V), lse (..., T)). Raises ValueError if tile < 1.
+    """
+    ### BEGIN SOLUTION
+    if tile < 1:
+        raise ValueError(f"tile is {tile}, and must be at least 1")
+    outputs, lses = [], []
+    for first in range(0, query.shape[-2], tile):
+        q = query[..., first : first + tile, :]
+        size = q.shape[-2]
+        diagonal = torch.ones(size, size, dtype=torch.bool, device=query.device).triu(1)
+        result = partial_attention(q, key[..., first : first + tile, :], value[..., first : first + tile, :], diagonal)
+        for start in range(0, first, tile):  # the blocks below the diagonal are open
+            found = partial_attention(q, key[..., start : start + tile, :], value[..., start : start + tile, :])
+            result = merge(*result, *found)
+        outputs.append(result[0])
+        lses.append(result[1])
+    return torch.cat(outputs, dim=-2), torch.cat(lses, dim=-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_causal_tiled_attention", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(causal_tiled_attention)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(causal_tiled_attention)
+### END HIDDEN TESTS
+
+# %%
+causal = use(causal_tiled_attention, otherwise=torch_fallbacks.causal_tiled_attention)
+for T in (256, 512, 1024, 2048):
+    size, products = measured(causal, T)
+    print(
+        f"{T:4} queries: largest tensor {size:.3f} MB, {products / T**2 / 32:.0%} of the multiplications of all pairs"
+    )
+print("Computed with", causal.whose)
+in_blocks, built_in = lm.compare(causal_tiled_attention=causal)
+
+# %% [markdown]
+# In long texts, the largest tensor of your function is an argument or a result, not a block, so it grows only in proportion to
+# the text. A block of 64 by 64 weights takes 16 KB, also for the text at the beginning, whose weights fill 40 GB. (Until your
+# function passes, another one replaces it, which computes all blocks at once.) The last line is from the small language model
+# again, with blocks of 16 by 16.
+
+# %% [markdown]
+# ## 7. The backward pass
+#
+# You can train with `tiled_attention`: autograd computes its gradients. For these, it stores the tensors that the backward
+# pass of each operation needs. The next function adds up their sizes. (You need not follow its code.)
+
+
+# %%
+def kept_for_backward(function, T=512):
+    """How many floats autograd keeps, in units of T * T, for queries and keys of width 4."""
     query, key, value = torch.randn(3, T, 4, generator=torch.Generator().manual_seed(T)).requires_grad_().unbind()
     kept = {}
 
@@ -564,53 +730,81 @@ def kept_for_the_way_back(function, T=512):
     return sum(kept.values()) / T**2
 
 
-# %% tags=["demo"]
-for name, function in {"all at once": whole, "in tiles of 64": tiled}.items():
-    print(f"{name:15} autograd keeps {kept_for_the_way_back(function):.2f} times T x S fractions")
-print(f"Tiles by {tiled.whose}.")
-
 # %% [markdown]
-# The cure is to keep nothing and make the weights **again**: in the backward pass the queries and keys are still there,
-# scores are made from them as before, and the weights are $e^{x_{ts} - \ell_t}$. No maximum has to be looked for and no sum
-# taken, for $\ell_t$ knows both. That is why the log-sum-exp is all that has to be kept: one number a query instead of $S$.
+# ### Predict: what autograd keeps
 #
-# Now the gradients. Let $\mathbf{g}_t$ be the gradient that reaches the output $\mathbf{o}_t$, and $p_{ts}$ the weights.
-# Recall that where $\mathbf{C} = \mathbf{A}\mathbf{B}$, a gradient $\mathbf{G}$ of $\mathbf{C}$ makes
-# $\mathbf{G}\mathbf{B}^\top$ for $\mathbf{A}$ and $\mathbf{A}^\top\mathbf{G}$ for $\mathbf{B}$. Step by step, from the output
-# backwards:
-#
-# 1. The output is weights times values: $\mathbf{v}_s$ gets $\sum_t p_{ts}\, \mathbf{g}_t$, and the weight $p_{ts}$ gets
-#    $a_{ts} = \mathbf{g}_t \cdot \mathbf{v}_s$.
-# 2. Through softmax: raising one weight lowers the others, since they share one unit. The score $x_{ts}$ gets
-#    $p_{ts} \bigl(a_{ts} - D_t\bigr)$, with the average $D_t = \sum_s p_{ts}\, a_{ts}$. (The letter is that of
-#    FlashAttention's authors; it has nothing to do with the width `D` of other lessons.)
-# 3. Scores are products times $1/\sqrt{d_k}$: $\mathbf{q}_t$ gets $\tfrac{1}{\sqrt{d_k}} \sum_s p_{ts}(a_{ts} - D_t)\,
-#    \mathbf{k}_s$, and $\mathbf{k}_s$ the same sum over $t$ with $\mathbf{q}_t$.
-#
-# Everything fits into tiles but one thing: $D_t$ is an average over *all* keys. Here is the trick.
-#
-# $$ D_t = \sum_s p_{ts} \, (\mathbf{g}_t \cdot \mathbf{v}_s) = \mathbf{g}_t \cdot \sum_s p_{ts}\, \mathbf{v}_s
-#        = \mathbf{g}_t \cdot \mathbf{o}_t $$
-#
-# The average over all keys is a product with the output, which we have. No pass over the keys is needed for it.
-#
-# ### Exercise 5: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`
-#
-# *Difficulty ★★★ · about 20 minutes*
-#
-# `output` and `lse` are what `tiled_attention` returned for these queries, keys and values, without a mask; `grad_output`
-# `(..., T, V)` is the gradient that reaches the output. Return `(grad_query, grad_key, grad_value)`, in the shapes of the
-# three. Go over the keys `tile` at a time, within the same memory as forwards. Nothing of autograd is allowed: you *are*
-# autograd here. What you return need not be differentiable itself.
-#
-# **On paper.** Exercise 2 once more: weights $\tfrac14, \tfrac34$, values 4 and 8, output 7; let the gradient $g$ be 1. The
-# values get $\tfrac14$ and $\tfrac34$. The weights get $a = (4, 8)$, the average is $D = 1 \cdot 7$, and so the scores get
-# $\tfrac14(4 - 7) = -\tfrac34$ and $\tfrac34(8 - 7) = \tfrac34$, which sum to 0. The root is 2 and the keys are
-# $(0, 1, 0, 0)$ and $(\log 3, 0, 0, 0)$: the query gets $\bigl(\tfrac38 \log 3, -\tfrac38, 0, 0\bigr)$. The query is
-# $(2, 0, 0, 0)$: the keys get $(-\tfrac34, 0, 0, 0)$ and $(\tfrac34, 0, 0, 0)$.
+# After `tiled_attention` has read all keys, how many of the $T \times S$ weights does autograd keep in memory?
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# How many: "one tile of them", "about half" or "all of them"
+predict("what autograd keeps", ...)
+
+
+# %%
+for name, function in {"all at once": whole, "in tiles of 64": tiled}.items():
+    print(f"{name:15} autograd keeps {kept_for_backward(function):.2f} x T x S floats")
+print("Tiles computed with", tiled.whose)
+
+# %% [markdown]
+# The remedy is to keep none of the weights, and to compute them **again** in the backward pass (*recomputation*). The scores
+# follow from the queries and keys, and the weights are $e^{s_{ij} - \ell_i}$, as in your `weights_from`. So one number per
+# query replaces $S$ weights.
+#
+# Let $\mathbf{g}_i$, `(V,)`, be the gradient of the loss with respect to the output $\mathbf{o}_i$. Recall the gradients of a
+# matrix product: if $\mathbf{G}$ is the gradient with respect to $\mathbf{O} = \mathbf{A}\mathbf{V}$, then
+# $\mathbf{G}\mathbf{V}^\top$ is the gradient with respect to $\mathbf{A}$, and $\mathbf{A}^\top\mathbf{G}$ that with respect
+# to $\mathbf{V}$. Work backwards from the output; “gets” means “has the gradient”:
+#
+# 1. The output is the product of weights and values. So $\mathbf{v}_j$ gets $\sum_i a_{ij}\, \mathbf{g}_i$, and the weight
+#    $a_{ij}$ gets $b_{ij} = \mathbf{g}_i \cdot \mathbf{v}_j$.
+# 2. Before that comes softmax: if one score rises, its weight rises and the others fall. The score $s_{ij}$ gets
+#    $a_{ij} (b_{ij} - c_i)$, where $c_i = \sum_j a_{ij}\, b_{ij}$ is the weighted average of the row.
+# 3. Scores are dot products times $1/\sqrt{d_k}$. So $\mathbf{q}_i$ gets $\tfrac{1}{\sqrt{d_k}} \sum_j a_{ij}(b_{ij} - c_i)\,
+#    \mathbf{k}_j$, and $\mathbf{k}_j$ gets $\tfrac{1}{\sqrt{d_k}} \sum_i a_{ij}(b_{ij} - c_i)\, \mathbf{q}_i$.
+#
+# All of this works tile by tile, except that $c_i$ is an average over *all* keys. But you can compute it in another way:
+#
+# $$ c_i = \sum_j a_{ij} \, (\mathbf{g}_i \cdot \mathbf{v}_j) = \mathbf{g}_i \cdot \sum_j a_{ij}\, \mathbf{v}_j
+#        = \mathbf{g}_i \cdot \mathbf{o}_i $$
+#
+# This is a dot product with the output, which you already have.
+#
+# ### Step: through softmax (extra)
+#
+# *Step ★★☆ · about 4 minutes.* Point 2 for whole rows: `weights` and `grad_weights`, both `(..., S)`, are $a$ and $b$. Return the
+# gradient with respect to the scores, `(..., S)`.
+#
+# **Worked example.** The weights $\tfrac14, \tfrac34$ have the gradients 4 and 8. The average is $1 + 6 = 7$, so the scores
+# get $\tfrac14(4 - 7) = -\tfrac34$ and $\tfrac34(8 - 7) = \tfrac34$. They sum to 0.
+
+
+# %%
+def through_softmax(weights: torch.Tensor, grad_weights: torch.Tensor) -> torch.Tensor:
+    """The gradient with respect to the scores, from softmax's weights and the gradient with respect to these. (..., S)"""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(through_softmax)
+
+# %% [markdown]
+# ### Exercise 6: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`
+#
+# *Difficulty ★★★ · about 15 minutes*
+#
+# `output` and `lse` are what `tiled_attention` returned for these queries, keys and values, without a mask. `grad_output`,
+# `(..., T, V)`, is the gradient with respect to the output. Return `(grad_query, grad_key, grad_value)`, with the shapes of
+# `query`, `key` and `value`. Read the keys `tile` at a time, with the same limit on memory as in exercise 4. You may not use
+# autograd, and your results need not be differentiable.
+#
+# **Worked example.** Take exercise 2 again: weights $\tfrac14, \tfrac34$, values 4 and 8, output 7. Let $g$ be 1. The values
+# get $\tfrac14$ and $\tfrac34$. The weights get $b = (4, 8)$, the average is $c = 1 \cdot 7$, and so the scores get
+# $-\tfrac34$ and $\tfrac34$. Scores are divided by 2, and the keys are $(0, 1, 0, 0)$ and $(\log 3, 0, 0, 0)$: the query gets
+# $\bigl(\tfrac38 \log 3, -\tfrac38, 0, 0\bigr)$. The query is $(2, 0, 0, 0)$: the keys get $(-\tfrac34, 0, 0, 0)$ and
+# $(\tfrac34, 0, 0, 0)$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(tiled_backward)
 
 
@@ -627,7 +821,7 @@ def tiled_backward(
     """The gradients of `tiled_attention` without a mask, from what it returned, `tile` keys at a time.
 
     query: (..., T, K), key: (..., S, K), value: (..., S, V); output and lse as they were returned;
-    grad_output: (..., T, V), the gradient that reaches the output.
+    grad_output: (..., T, V), the gradient with respect to the output.
     Returns (grad_query, grad_key, grad_value), in the shapes of query, key and value.
     """
     ### BEGIN SOLUTION
@@ -646,7 +840,7 @@ def tiled_backward(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_tiled_backward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(tiled_backward)  # NameError? Run the notebook's first cell
+check(tiled_backward)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -654,7 +848,7 @@ grade(tiled_backward)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Autograd is the judge of it: the same gradients, for three tiles.
+# Compare the gradients with autograd's, for three tile sizes:
 
 # %%
 backward = use(tiled_backward, otherwise=torch_fallbacks.tiled_backward)
@@ -664,20 +858,20 @@ exact = torch.autograd.grad(F.scaled_dot_product_attention(*inputs), inputs, gra
 output, lse = tiled(query, key, value)
 for tile in (1, 5, 64):
     found = backward(query, key, value, output, lse, grad_output, tile=tile)
-    for ours, theirs in zip(found, exact, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-5)
-print(f"The gradients of queries, keys and values are autograd's. By {backward.whose}.")
+    for gradient, autograds in zip(found, exact, strict=True):
+        torch.testing.assert_close(gradient, autograds, rtol=1e-3, atol=1e-5)
+print(f"The gradients of queries, keys and values equal autograd's. Computed with {backward.whose}")
 
 # %% [markdown]
-# ### One function of both
+# ### Forward and backward in one function (extra)
 #
-# Forwards and backwards make an operation of their own. PyTorch calls that an `autograd.Function`: `forward` says what is
-# kept, `backward` what comes back. Kept are the three inputs, the output and one number a query.
+# In PyTorch, you can define an operation together with its backward pass, as an `autograd.Function`. Its `forward` saves what
+# `backward` needs: here the three inputs, the output, and one number per query.
 
 
 # %%
 class Tiled(torch.autograd.Function):
-    """Attention in tiles, both ways: query (T, K), key (S, K), value (S, V) -> output (T, V)."""
+    """Attention in tiles, with its backward pass: query (T, K), key (S, K), value (S, V) -> output (T, V)."""
 
     @staticmethod
     def forward(ctx, query, key, value):
@@ -690,36 +884,173 @@ class Tiled(torch.autograd.Function):
         return backward(*ctx.saved_tensors, grad_output)
 
 
-for name, function in {"all at once": whole, "in tiles, both ways": Tiled.apply}.items():
-    print(f"{name:20} kept for the way back: {kept_for_the_way_back(function):.3f} times T x S")
+def multiplications(function, T=256):
+    """The multiplications of a forward and a backward pass, with queries, keys and values of width 16."""
+    query, key, value = torch.randn(3, T, 16, generator=torch.Generator().manual_seed(T)).requires_grad_().unbind()
+    with AllocationProbe() as making:
+        function(query, key, value).sum().backward()
+    return making.products
+
 
 # %% [markdown]
-# The price is that scores are multiplied out twice, once each way: seven products of matrices where there were six. That
-# memory can be bought with so little work, and that the whole can even become *faster*, is the next section.
+# ### Predict: the price of less memory (extra)
+#
+# How many multiplications does `Tiled` take in the forward and backward pass together, compared with attention to all keys at
+# once?
+
+# %%
+# The multiplications: "as many", "a sixth more" or "twice as many"
+predict("the price of less memory", ...)
+
+# %%
+for name, function in {"all at once": whole, "in tiles, with your backward pass": Tiled.apply}.items():
+    kept, products = kept_for_backward(function), multiplications(function)
+    print(f"{name:34} keeps {kept:.3f} x T x S floats; {products / 1e6:.1f} million multiplications")
+print("Tiles computed with", tiled.whose, "and", backward.whose)
 
 # %% [markdown]
-# ## 7. What a GPU gains
-#
-# On a GPU the same algorithm is not only smaller but several times as fast, although it multiplies more. The reason is that
-# a GPU has two memories. The large one, tens of gigabytes, moves about 1.5 to 3 terabytes a second. The small one lies beside
-# the arithmetic, about 200 kilobytes for each of a hundred and more processors, and is about ten times as fast. Attention
-# all at once writes $T \times S$ scores into the large memory, reads them for the softmax, writes the weights, and reads
-# those for the product with the values. The multiplications wait for that traffic.
-#
-# **FlashAttention** ([Dao et al. 2022](https://arxiv.org/abs/2205.14135)) chooses tiles so small that a tile of queries, one
-# of keys and values, and their scores fit into the small memory, and does in one program what you did in a Python loop:
-# scores, online softmax, product with the values. Scores never see the large memory at all. It adds to your lesson
-#
-# - tiles of queries as well, which go to different processors, each with its own loop over the keys;
-# - tiles that a causal mask blocks wholly are skipped, which saves half of the work;
-# - the backward pass of exercise 5, with $\ell$ and $D$ as its only memory;
-# - in its second version ([Dao 2023](https://arxiv.org/abs/2307.08691)) the division is left to the end, and the pair that
-#   is kept is the one that you keep, $(\mathbf{o}, \ell)$.
-#
-# PyTorch's `F.scaled_dot_product_attention` calls such a program where it has one, on CPUs too. Source to read:
-# [Dao-AILab/flash-attention](https://github.com/Dao-AILab/flash-attention). The next cell measures on a GPU, where there is
-# one, and on this machine otherwise: read the ratio, not the milliseconds.
+# The only extra matrix product is that of the scores, which are computed in both passes: seven products instead of six.
 
+# %% [markdown]
+# ## Your experiment (extra)
+#
+# *Experiment ★★☆ · about 8 minutes.* **How often does the largest score so far rise?** Each time it does, the online softmax
+# must multiply its sums by $e^{m_{\text{old}} - m_{\text{new}}}$.
+#
+# Take 1000 queries with 1000 random scores each. Count, for each query, how many of its keys have a larger score than all keys
+# before them; the first key counts. (`torch.cummax(scores, -1)` gives the largest score so far.) Plot how the mean count grows
+# with the number of keys. Your finding is the mean count after all 1000 keys.
+
+# %%
+scores = torch.randn(1000, 1000, generator=torch.Generator().manual_seed(4))  # (T, S)
+
+# Your code: the mean count for 1, 2, …, 1000 keys, and a plot
+
+finding = ...  # the mean number of keys per query that raise the maximum
+
+# %% tags=["demo"]
+check("experiment", finding)
+
+# %% [markdown]
+# FlashAttention-4 (2025), a recent program for GPUs, makes use of this. It multiplies the sums only if the maximum has risen
+# enough to matter, and reportedly saves nine in ten of these multiplications ([Modal, September
+# 2025](https://modal.com/blog/reverse-engineer-flash-attention-4)).
+
+# %% [markdown]
+# ## 8. What a GPU gains
+#
+# On a GPU, attention in tiles can also be several times as fast, although the backward pass multiplies more. The reason is
+# memory. A GPU has one large memory beside its chip, and on the chip a small one for each of its many computing units
+# (*multiprocessors*):
+#
+# | | large memory | small memories, together |
+# |---|---|---|
+# | A100 (2020) | 40 GB, 1.5 TB/s | 20 MB, 19 TB/s |
+# | H100 (2022) | 80 GB, 3.35 TB/s | 30 MB (228 KiB for each of 132 multiprocessors), 31 TB/s |
+#
+# (A100: figure 1 of the [FlashAttention paper](https://arxiv.org/abs/2205.14135), June 2022. H100: table 1 of the
+# [FlashAttention-3 paper](https://arxiv.org/abs/2407.08608), July 2024. Checked in November 2026.)
+#
+# Attention to all keys at once writes $T \times S$ scores into the large memory, reads them for softmax, writes the weights,
+# and reads those for the product with the values. The next cell compares this traffic with the arithmetic, on an H100, which
+# makes up to 989 · 10¹² operations per second on 16-bit numbers (lesson 9).
+
+# %%
+T, width, number = 8192, 64, 2  # number of queries and of keys in one head, their width, bytes per bfloat16
+arithmetic = 2 * T * T * (width + width) / 989e12  # seconds: a multiplication and an addition per pair and dimension
+traffic = {"scores and weights, each written and read": 4 * T * T, "queries, keys, values and output": 4 * T * width}
+print(f"arithmetic: {1e6 * arithmetic:5.1f} microseconds")
+for name, numbers in traffic.items():
+    print(f"{name:42} {number * numbers / 1e6:5.1f} MB, {1e6 * number * numbers / 3.35e12:6.1f} microseconds")
+
+# %% [markdown]
+# So without tiles, the GPU waits for its memory most of the time. **FlashAttention** ([Dao et al.
+# 2022](https://arxiv.org/abs/2205.14135)) makes the tiles so small that a block of scores, with its queries, keys and values,
+# fits into a small memory. One program does the work of your Python loop, and scores never reach the large memory. (Keys and
+# values are read again for each tile of queries, mostly from a cache between the two.)
+#
+# ### A kernel to read (extra)
+#
+# A program that runs on a GPU is called a *kernel*. The next one is exercise 5, written in [Triton](https://triton-lang.org),
+# a language for kernels that looks like Python. It is run once for each tile of queries, whose number is `tl.program_id(0)`,
+# on many multiprocessors at a time. `tl.load` reads a tile from the large memory and `tl.store` writes a result there;
+# everything in between stays on the chip.
+#
+# The kernel keeps $m$, $z$ and $\mathbf{u}$, as in your `read_key`, for a whole tile of queries, and divides once at the end.
+# Find the line that skips the blocked blocks.
+
+# %% tags=["demo"]
+try:
+    import triton
+    import triton.language as tl
+except ImportError:  # Triton is installed with PyTorch for CUDA on Linux
+    triton = None
+
+if triton is not None:
+
+    @triton.jit
+    def attend_to_tiles(query, key, value, output, lse, T, scale, WIDTH: tl.constexpr, TILE: tl.constexpr):
+        """The output and the log-sum-exp of one tile of queries, causal; matrices are (T, WIDTH)."""
+        first = tl.program_id(0) * TILE
+        rows, columns = first + tl.arange(0, TILE), tl.arange(0, WIDTH)
+        q = tl.load(query + rows[:, None] * WIDTH + columns[None, :], mask=rows[:, None] < T, other=0.0)
+        m = tl.full([TILE], -float("inf"), tl.float32)
+        z = tl.zeros([TILE], tl.float32)
+        u = tl.zeros([TILE, WIDTH], tl.float32)
+        for start in range(0, first + TILE, TILE):
+            keys = start + tl.arange(0, TILE)
+            k = tl.load(key + keys[:, None] * WIDTH + columns[None, :], mask=keys[:, None] < T, other=0.0)
+            v = tl.load(value + keys[:, None] * WIDTH + columns[None, :], mask=keys[:, None] < T, other=0.0)
+            s = tl.dot(q, tl.trans(k)) * scale  # (TILE, TILE)
+            s = tl.where(keys[None, :] <= rows[:, None], s, -float("inf"))
+            new = tl.maximum(m, tl.max(s, 1))
+            shrink, added = tl.exp(m - new), tl.exp(s - new[:, None])
+            z = z * shrink + tl.sum(added, 1)
+            u = u * shrink[:, None] + tl.dot(added.to(v.dtype), v)
+            m = new
+        o = (u / z[:, None]).to(q.dtype)
+        tl.store(output + rows[:, None] * WIDTH + columns[None, :], o, mask=rows[:, None] < T)
+        tl.store(lse + rows, m + tl.log(z), mask=rows < T)
+
+
+if triton is not None and torch.cuda.is_available() and torch.cuda.get_device_capability() >= (7, 0):
+    q, k, v = torch.randn(3, 1000, 64, device="cuda", dtype=torch.float16)
+    found, sums = torch.empty_like(q), torch.empty(1000, device="cuda")
+    attend_to_tiles[(triton.cdiv(1000, 64),)](q, k, v, found, sums, 1000, 64**-0.5, 64, 64)
+    expected = F.scaled_dot_product_attention(q[None, None], k[None, None], v[None, None], is_causal=True)[0, 0]
+    print(
+        f"The kernel differs from PyTorch's attention by at most {(found - expected).abs().max():.4f}, in half precision."
+    )
+else:
+    print("The kernel was not run: it needs Triton and an NVIDIA GPU of 2017 or later.")
+
+# %% [markdown]
+# ### What came after (extra)
+#
+# **FlashAttention-2** ([Dao 2023](https://arxiv.org/abs/2307.08691)) works on many tiles of queries at the same time, divides
+# only at the end, as the kernel above does, and keeps only $\ell$ of each row for the backward pass. **FlashAttention-3**
+# ([Shah et al. 2024](https://arxiv.org/abs/2407.08608)) is for the H100, where a copy unit can load the next tile during the
+# multiplications. It also computes the softmax of one tile during the matrix products of another, because an H100 computes
+# exponentials much more slowly than products, and it can work with 8-bit numbers. The paper reports up to 740 · 10¹²
+# operations per second in half precision, 75% of what the chip can do; FlashAttention-2 reached 35% on it.
+#
+# These kernels support only a few kinds of mask. **FlexAttention** (in PyTorch since 2.5,
+# [documentation](https://docs.pytorch.org/docs/stable/nn.attention.flex_attention.html)) makes a kernel for *your* mask. You
+# write a function of two positions. PyTorch determines which blocks are open, mixed or blocked, as your `kind_of_block` did.
+# It then compiles a Triton kernel that skips the blocked blocks and applies the mask only in the mixed ones:
+#
+# ```python
+# from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+#
+# def sees(batch, head, i, j):
+#     return j <= i  # True = may look: the opposite of this course's masks
+#
+# block_mask = create_block_mask(sees, None, None, T, T)
+# output = torch.compile(flex_attention)(query, key, value, block_mask=block_mask)
+# ```
+#
+# `F.scaled_dot_product_attention` uses a tiled kernel where it has one, also on CPUs. The next cell measures its time, on a
+# GPU if there is one. The milliseconds depend on the machine; look at their ratio.
 
 # %% tags=["demo"]
 # @title How long it takes, all at once and in PyTorch's tiles
@@ -729,7 +1060,7 @@ dtype = torch.bfloat16 if device == "cuda" else torch.float32
 q, k, v = torch.randn(3, 1, 8, T, 64, device=device, dtype=dtype)
 
 
-def milliseconds(function, times=5):
+def milliseconds(function, times=3):
     """The shortest of some calls."""
     import time
 
@@ -743,8 +1074,8 @@ def milliseconds(function, times=5):
     return min(found)
 
 
-took = {"all at once": milliseconds(whole, 3), "PyTorch's attention": milliseconds(F.scaled_dot_product_attention, 3)}
-where = torch.cuda.get_device_name() if device == "cuda" else "a CPU: no GPU was found here"
+took = {"all at once": milliseconds(whole), "PyTorch's attention": milliseconds(F.scaled_dot_product_attention)}
+where = torch.cuda.get_device_name() if device == "cuda" else "a CPU: there is no GPU here"
 print(f"8 heads of width 64, {T} queries and keys, {dtype}, on {where}")
 for name, ms in took.items():
     print(f"{name:20} {ms:8.1f} ms")
@@ -753,65 +1084,75 @@ print(f"ratio {slow / fast:.1f}")
 del q, k, v
 
 # %% [markdown]
-# ## 8. Is it a bug?
+# ## 9. Is it a bug? (extra)
 #
-# **"It does not give the same numbers."** Again and again somebody compares FlashAttention with the plain formula, finds
-# differences in the third digit in half precision, and reports it
-# ([Dao-AILab/flash-attention#410](https://github.com/Dao-AILab/flash-attention/issues/410),
-# [#1445](https://github.com/Dao-AILab/flash-attention/issues/1445)). The algorithm claims to be exact. **Decide: is it a
-# bug? And what would you compare to find out?**
+# The next function compares the plain formula and PyTorch's tiles with each other and with the result in float64, which is
+# taken as exact.
 
-# %% tags=["demo"]
-generator = torch.Generator().manual_seed(3)
-q, k, v = torch.randn(3, 64, 32, generator=generator)
-truth = whole(q.double(), k.double(), v.double())
-for dtype in (torch.float32, torch.bfloat16):
-    low = [x.to(dtype) for x in (q, k, v)]
-    exact = whole(*(x.double() for x in low))  # what these rounded inputs should give
-    plain = (whole(*low).double() - exact).abs().max().item()
-    tiles = (F.scaled_dot_product_attention(*(x[None, None] for x in low))[0, 0].double() - exact).abs().max().item()
-    apart = (whole(*low) - F.scaled_dot_product_attention(*(x[None, None] for x in low))[0, 0]).abs().max().item()
-    print(f"{dtype!s:15} apart by {apart:.0e}; off the truth: plain {plain:.0e}, in PyTorch's tiles {tiles:.0e}")
+
+# %%
+def errors_in(dtype):
+    """How far apart the plain formula and PyTorch's tiles are, and how far each is from the exact result."""
+    q, k, v = (x.to(dtype) for x in torch.randn(3, 64, 32, generator=torch.Generator().manual_seed(3)))
+    exact = whole(q.double(), k.double(), v.double())
+    plain, tiles = whole(q, k, v), F.scaled_dot_product_attention(q[None, None], k[None, None], v[None, None])[0, 0]
+    return tuple(
+        (a.double() - b.double()).abs().max().item() for a, b in ((plain, tiles), (plain, exact), (tiles, exact))
+    )
+
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# ### Predict: "It does not give the same numbers" (extra)
 #
-# Not a bug. Sums in another order round differently, and neither of the two is the truth. Compare *both* with the same
-# computed in higher precision: if the tiles are about as far off as the plain formula is, all is well. That is what the
-# authors of FlashAttention answer, and how their tests are written.
-#
-# </details>
-#
-# **"Half of the output is 0."** With 2048 queries, 1024 keys and a causal mask, half of a result came out as zeros
-# ([Dao-AILab/flash-attention#1778](https://github.com/Dao-AILab/flash-attention/issues/1778)). **Decide: is it a bug?**
-#
-# <details><summary>Answer</summary>
-#
-# No. There the queries are the last of the keys' positions (*Review* of lesson 5): query $i$ stands at $S - T + i$, which is
-# negative for the first 1024 of them. They stand before all keys, see nothing, and their output is 0. Your function gives the
-# same, if you hand it that mask. The surprise is the convention, bottom right and not top left; the zeros follow from it.
-#
-# </details>
+# Several users compared FlashAttention with the plain formula in half precision, and reported that the outputs are not equal
+# ([Dao-AILab/flash-attention#410](https://github.com/Dao-AILab/flash-attention/issues/410),
+# [#1445](https://github.com/Dao-AILab/flash-attention/issues/1445)). In 16-bit numbers, the difference is often in the third
+# decimal. But the algorithm claims to be exact. Is it a bug?
 
-# %% tags=["demo"]
+# %%
+# Other numbers in the third digit: "a bug" or "not a bug"
+predict("other numbers in the third digit", ...)
+
+# %%
+for dtype in (torch.float32, torch.bfloat16):
+    apart, of_plain, of_tiles = errors_in(dtype)
+    print(f"{dtype!s:15} apart by {apart:.0e}; errors: plain formula {of_plain:.0e}, tiles {of_tiles:.0e}")
+
+# %% [markdown]
+# To test such a kernel, compare *both* with the plain formula in higher precision, as the author recommends in the first of
+# these reports.
+#
+# ### Predict: "Half of the output is 0" (extra)
+#
+# A user found that with 2048 queries, 1024 keys and a causal mask, half of the output is 0
+# ([Dao-AILab/flash-attention#1778](https://github.com/Dao-AILab/flash-attention/issues/1778)). FlashAttention aligns the mask
+# at the bottom right, so the last query sees all keys. Is it a bug?
+
+# %%
+# Half of the output is 0: "a bug" or "not a bug"
+predict("half of the output is 0", ...)
+
+# %%
 mask = torch.arange(4)[None] > torch.arange(8)[:, None] + 4 - 8  # 8 queries, 4 keys, aligned at the bottom right
 q, k, v = (torch.randn(n, 4, generator=generator) for n in (8, 4, 4))
-rows = tiled(q, k, v, mask)[0].abs().sum(-1)
-print("queries whose output is 0:", [t for t in range(8) if rows[t] == 0], f"(by {tiled.whose})")
+sizes = tiled(q, k, v, mask)[0].abs().sum(-1)
+print("queries whose output is 0:", [i for i in range(8) if sizes[i] == 0], f"(computed with {tiled.whose})")
 
 # %% [markdown]
-# ## 9. Seen in the wild
+# ## 10. Seen in the wild (extra)
 #
-# **Nothing merged with nothing.** A server for language models merged the attention to a shared beginning with that to the
-# rest of each text. Where both were empty the result was NaN.
+# **Nothing merged with nothing.** vLLM, a server for language models, reads long prompts in parts and merges the results of
+# attention to them. For some queries, both parts had no keys.
 #
 # ```diff
-# - shrink = exp(lse - maximum(lse, other))                 # -inf - (-inf)
-# + shrink = exp(lse - maximum(lse, other).clamp(min=-1e30))
+# - highest = maximum(lse, other)                    # -inf, and then -inf - (-inf)
+# + highest = maximum(lse, other).clamp(min=-1e30)
 # ```
 #
-# From outside: thousands of NaN in places that padding filled, and only where a chunk happened to be empty
-# ([vllm-project/vllm#39148](https://github.com/vllm-project/vllm/pull/39148)). You have met this case in exercise 3.
+# Symptom: models such as DeepSeek-V3 failed at random, with NaN, under heavy load
+# ([vllm-project/vllm#27491](https://github.com/vllm-project/vllm/issues/27491);
+# [#39148](https://github.com/vllm-project/vllm/pull/39148) proposes this clamp for one kernel, and reports tests that found
+# thousands of NaN without it). You met this case in exercise 3.
 #
 # **The sign of nothing.** A kernel returned $+\infty$ as the log-sum-exp of queries that had seen no key.
 #
@@ -820,76 +1161,97 @@ print("queries whose output is 0:", [t for t in range(8) if rows[t] == 0], f"(by
 # + lse = -inf if nothing was seen    # the logarithm of an empty sum
 # ```
 #
-# From outside: nothing at all, until somebody merged such results: a share of $e^{+\infty}$
-# ([Dao-AILab/flash-attention#978](https://github.com/Dao-AILab/flash-attention/pull/978)).
+# Symptom: none, until such results were merged, with a share of $e^{+\infty}$
+# ([Dao-AILab/flash-attention#978](https://github.com/Dao-AILab/flash-attention/pull/978) proposes the change;
+# [vllm-project/vllm#15492](https://github.com/vllm-project/vllm/pull/15492) accepts both signs).
 #
-# **A shift that softmax does not see.** A fast kernel subtracted the mean of all keys from each key before it rounded them.
-# All scores of a row fall by the same number then, weights and output stay what they were; but the log-sum-exp falls, too.
+# **A shift that softmax does not see.** A fast kernel subtracted the mean of all keys from each key, and then rounded the keys
+# to 8 bits. This subtracts the same number from all scores of a row, so the weights and the output stay the same. But the
+# log-sum-exp changes by that number.
 #
 # ```diff
 # - return output, lse
 # + return output, lse + scale * (query @ mean_key)
 # ```
 #
-# From outside: right by itself, and in every test of the output. Split over several GPUs, each with another mean, the shares
-# were wrong, and generated videos had slow waves in them ([ROCm/aiter#3334](https://github.com/ROCm/aiter/pull/3334)). A
-# second result wants a test of its own.
+# Symptom: the output was right. But when the keys were split over several GPUs, each with its own mean, the shares were wrong,
+# and generated videos had visible, large-scale patterns in them ([ROCm/aiter#3334](https://github.com/ROCm/aiter/pull/3334)).
 #
-# **The gradient of nothing.** `torch.logsumexp` of nothing but $-\infty$ is $-\infty$, as it should be, and its gradient is NaN
+# **The gradient of nothing.** If all scores are $-\infty$, `torch.logsumexp` returns $-\infty$, and its gradient is NaN
 # ([pytorch/pytorch#31829](https://github.com/pytorch/pytorch/issues/31829),
-# [#49724](https://github.com/pytorch/pytorch/issues/49724)). From outside: a loss that is finite, and weights that are NaN
-# after the next step. The cell below shows it, beside yours once it passes; until then
-# PyTorch's stands there twice.
+# [#49724](https://github.com/pytorch/pytorch/issues/49724)). Symptom: the loss is finite, and after the next step the
+# parameters are NaN. The next cell shows this gradient, and that of the function of exercise 1:
 
 # %% tags=["demo"]
-for name, function in {"torch.logsumexp": torch_fallbacks.logsumexp, f"{log_of_sum.whose}": log_of_sum}.items():
-    x = torch.full((3,), -torch.inf, requires_grad=True)
-    result = function(x)
+for name, function in {
+    "torch.logsumexp": lambda scores: torch.logsumexp(scores, -1),
+    log_of_sum.whose: log_of_sum,
+}.items():
+    nothing = torch.full((3,), -torch.inf, requires_grad=True)
+    result = function(nothing)
     result.backward()
-    print(f"{name}: value {result.item()}, gradient {x.grad.tolist()}")
+    print(f"{name}: value {result.item()}, gradient {nothing.grad.tolist()}")
 
 # %% [markdown]
 # ## Summary
 #
-# 1. The log-sum-exp of a row of scores is the one number from which each weight can be made by itself: $e^{x - \ell}$.
-# 2. Attention to a part of the keys is an output and a log-sum-exp. Two parts merge by shares $e^{\ell - \ell_{\text{both}}}$,
-#    in any order.
-# 3. So keys can be read in tiles, each once, and no $T \times S$ weights are ever there. The result is the same to rounding.
-# 4. Backwards, the weights are made again from $\ell$, and the average that softmax needs is $\mathbf{g}_t \cdot
-#    \mathbf{o}_t$: memory stays linear, for one product of matrices more.
-# 5. A GPU keeps a tile in its small fast memory, and so it is faster as well: FlashAttention.
+# 1. With the log-sum-exp $\ell_i$ of its row, each weight follows from its own score alone: $e^{s_{ij} - \ell_i}$.
+# 2. Attention to a part of the keys gives an output and a log-sum-exp. Such results are merged by their shares, in any order.
+# 3. So you never hold all weights at once, and the output is the same, apart from rounding. Tiles save memory; skipped blocks
+#    save multiplications.
+# 4. In the backward pass, the weights are computed again, and $\mathbf{g}_i \cdot \mathbf{o}_i$ gives the average that softmax
+#    needs.
+# 5. FlashAttention keeps each block in a small, fast memory of the GPU, so it is faster as well.
 #
 # $$ \ell_{\text{both}} = \log\left( e^{\ell} + e^{\ell'} \right) , \qquad
 #    \mathbf{o}_{\text{both}} = e^{\ell - \ell_{\text{both}}}\, \mathbf{o} + e^{\ell' - \ell_{\text{both}}}\, \mathbf{o}' $$
-#
-# **To read on:**
-#
-# - Milakov and Gimelshein, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): one pass
-# - Rabe and Staats, [Self-attention does not need O(n²) memory](https://arxiv.org/abs/2112.05682): tiles, in a page of code
-# - Dao et al., [FlashAttention](https://arxiv.org/abs/2205.14135): tiles, both ways, and why a GPU likes them
+
+# %% tags=["demo"]
+# @title What you have built so far
+seen = lm.look("The boat reached the river bank", layer=1)
+blocked = torch.ones(6, 6, dtype=torch.bool).triu(1)
+figures.show(
+    figures.overview(
+        "tiles",
+        complete=True,
+        q=seen.q[:, :8],
+        k=seen.k[:, :8],
+        v=seen.v[:, :8],
+        scores=seen.scores.masked_fill(blocked, -torch.inf),
+        weights=seen.weights.masked_fill(blocked, -torch.inf),  # the diagram hatches -inf
+        output=causal(seen.q, seen.k, seen.v, tile=2)[0][:, :8],
+    ),
+    caption=f"A head of {lm.whose} reads “The boat reached the river bank”. The output is computed in blocks of 2 by 2, with "
+    f"{causal.whose}; Q, K, V and O show the first 8 of 24 numbers.",
+)
 
 # %% [markdown]
-# ## Challenge: `merge_all(outputs, lses)`
+# **To read on:** Milakov and Gimelshein, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867) · Rabe and
+# Staats, [Self-attention does not need O(n²) memory](https://arxiv.org/abs/2112.05682), a page of code · Dao et al.,
+# [FlashAttention](https://arxiv.org/abs/2205.14135), both passes, and why a GPU is faster.
+#
+# In lesson 11 you open the model and find out what its heads do.
+
+# %% [markdown]
+# ## Challenge: `merge_all(outputs, lses)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
-#
-# A model that writes has a single query and, in a long conversation, a hundred thousand keys. Going over them tile by tile, one
-# worker would be busy and all others of the GPU idle. So the keys are dealt out: each worker attends to a part, and at the
-# end $P$ results become one. You could merge them two by two. It can be done in one step for all, and you have known the step
-# since lesson 3: look at the log-sum-exps as *scores* and at the outputs as *values*.
+# When a model generates a token, it has one query per head and, in a long conversation, a hundred thousand keys. If one
+# multiprocessor of a GPU reads them tile by tile, the others are idle. So each attends to a part of the keys, and at the end
+# $P$ results become one. You could merge them two by two, but one step is enough: take the log-sum-exps as *scores* and the
+# outputs as *values*.
 #
 # `outputs` is `(P, ..., T, V)`, `lses` `(P, ..., T)`: $P$ results of `partial_attention`, of the same queries and of different
-# keys. Return the pair for all keys together, `(output (..., T, V), lse (..., T))`. A part whose `lse` is −∞ changes nothing,
-# and where all are, the output is 0 and the `lse` −∞, never NaN; gradients only have to be finite there. What is not allowed
-# in this lesson is not allowed here; your own functions are.
+# keys. Return the pair for all keys together, `(output (..., T, V), lse (..., T))`. A part whose `lse` is −∞ changes nothing.
+# Where all are −∞, the output is 0 and the `lse` −∞, never NaN; there, the gradients only have to be finite. You may call your
+# own functions, but not those that are excluded at the beginning of the lesson.
 #
-# **On paper.** Three parts with the log-sum-exps $\ln 1$, $\ln 2$ and $\ln 5$: their shares are $\tfrac18, \tfrac28,
-# \tfrac58$. With the outputs $(4, 0)$, $(8, 4)$ and $(0, 2)$ that makes $(2.5,\; 2.25)$, and the log-sum-exp of all is?
+# **Worked example.** Three parts with the log-sum-exps $\log 1$, $\log 2$ and $\log 5$ have the shares $\tfrac18, \tfrac28,
+# \tfrac58$. With the outputs $(4, 0)$, $(8, 4)$ and $(0, 2)$, the result is $(2.5,\; 2.25)$ and $\log 8$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(merge_all)
 
 
@@ -899,7 +1261,7 @@ def merge_all(outputs: torch.Tensor, lses: torch.Tensor) -> tuple[torch.Tensor, 
 
     outputs: (P, ..., T, V), lses: (P, ..., T). A part whose lse is -inf changes nothing; where all are: 0 and -inf.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

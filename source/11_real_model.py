@@ -8,82 +8,77 @@
 # %% [markdown]
 # # Lesson 11: A real model opened
 #
-# Everything that you have built so far you have built yourself, down to the numbers. The models that people talk about
-# come the other way: as a file of numbers that somebody else has trained. **What is in such a file, how does it get
-# into your own attention, and what can you find out about a model once it is there?**
+# Other people's models come as a file of numbers. **What is in such a file, how do you load it, and how do you find out what a
+# trained model does?**
 #
-# First you load a checkpoint in the format of GPT-2 into a model of this course's own names, and prove that it
-# computes what it should. Then you open it: you read what each layer would say, find by a score the heads that look
-# for repetitions, take them out and measure what is lost, and write down one head's questions as a single matrix. The
-# model is a small one that this project has trained and ships, so that all of it runs here, in seconds; the code is the
-# one for the real GPT-2, which you can fetch at the end if you have a network.
+# **You will build** a loader for GPT-2's files, and tools that open a model: the logit lens, a score that finds heads,
+# ablation, activation patching, and a search for heads without which a behaviour is gone. You open your own model from lesson
+# 8, and one that consists of attention alone, in which you can follow a computation from head to head.
 #
-# **You need** heads (lesson 6), the transformer block and cross-entropy (lesson 8); that a softmax of logits gives
-# probabilities. Nothing from your earlier notebooks has to be copied.
+# **You need** heads (lesson 6), blocks and cross-entropy (lesson 8).
 #
-# **Time:** about 80 minutes
-#
-# | letter | meaning |
-# |---|---|
-# | $B$, $T$ | the batch: how many texts at once; how many tokens each has |
-# | $L$, $H$ | the number of layers; the number of heads in each |
-# | `D`, `K` | the width of the model; the width of one head, `K = D / H` |
-# | `N` | the vocabulary: how many tokens there are |
-# | $\mathbf{x}$ | what runs through the model at one place of a text, `(D,)`: the **residual stream** |
-# | `...` | any leading dimensions, such as layers, a batch and heads; there may be none |
+# **Time:** about 80 minutes, plus 30 for the parts marked *extra*
 
 # %%
 import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from course import attention_only, begin, check, figures, gpt, hint, predict, progress, review, sliders, small_lm, use
+from course.models import torch_fallbacks
 from torch import nn
 
 begin("11_real_model")
 
+# %% tags=["demo"]
+# @title The diagram of attention: all of it is in the models that you open
+figures.show(figures.overview("cache", complete=True))
+
+# %% [markdown]
+# In shapes, `B` is the batch, `L` the number of layers, `H` the number of heads in each, `T` the number of tokens, and `N` the
+# size of the vocabulary; `D` is the model's width, `K` a head's. The **residual stream** is the vector at one position as it
+# runs through the model, `(D,)`: it begins as the token's embedding, and each layer adds something to it.
+
 # %% [markdown]
 # ## Review: three questions on what came before
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer before you unfold.
 #
-# **1.** `nn.Linear(4, 16)` computes $\mathbf{x} \mathbf{W}^\top + \mathbf{b}$. Which shape has its `weight`?
+# **1.** `nn.Linear(4, 16)` computes $\mathbf{x} \mathbf{W}^\top + \mathbf{b}$. What is the shape of its `weight`?
 #
 # <details><summary>Answer</summary>
 #
-# `(16, 4)`: (out, in). One row for each result, and so, in lesson 6, `K` neighbouring rows for each head.
+# `(16, 4)`: (out, in), with one row per output. In lesson 6 each head has `K` neighbouring rows.
 #
 # </details>
 #
-# **2.** What does a pre-norm block add to what comes in, and what does it leave as it was?
+# **2.** What does a pre-norm block add to its input `x`?
 #
 # <details><summary>Answer</summary>
 #
-# It adds `attention(norm_1(x))`, then `mlp(norm_2(x))`. It never replaces `x`: what goes in runs through to the end,
-# and every layer adds to it.
+# `attention(norm_1(x))`, then `mlp(norm_2(x))`. It never replaces `x`.
 #
 # </details>
 #
-# **3.** A model guesses evenly among 61 letters. What is its loss, in nats?
+# **3.** A model guesses evenly among 26 letters. What is its loss, in nats?
 #
 # <details><summary>Answer</summary>
 #
-# $\ln 61 \approx 4.11$. Whatever is known about the text brings it down.
+# $\ln 26 \approx 3.26$.
 #
 # </details>
 
-# %%
-from course import gpt
+# %% tags=["demo"]
+review()
 
 # %% [markdown]
 # ## 1. What a checkpoint holds
 #
-# A **checkpoint** is a dictionary: names, and tensors under them. In a file of the format *safetensors* it lies as a
-# list of names, shapes and places, and then nothing but numbers: opening one runs no code, as opening a pickle does.
-# Ours has been trained by this project, half on made-up tales from the harbour of lesson 8, half on random letters that
-# repeat. It has 61 letters for tokens, three layers of four heads and a width of 64, takes 0.7 MB, and comes under the
-# course's own licence, MIT. Its names, shapes and layout are those of the GPT-2 that OpenAI published in 2019.
+# A **checkpoint** is a dictionary from names to tensors: the numbers of a trained model. A file in the format *safetensors* has
+# names, shapes and then only numbers, so opening it runs no code. (A pickle, the older format, can run any code.)
+#
+# The checkpoint below was trained for the course, under its licence, MIT. It has 61 characters as tokens and three layers of four
+# heads. Its names and its layout are those of the GPT-2 that OpenAI published in 2019.
 
 # %%
 checkpoint, sizes, letters = gpt.load_bundled_model()
@@ -93,16 +88,14 @@ for name, tensor in checkpoint.items():
         print(f"{name:22} {tuple(tensor.shape)!s:16} {str(tensor.dtype).removeprefix('torch.')}")
 
 # %% [markdown]
-# `wte` and `wpe` are the tables of tokens and of places, `ln_f` is the last norm. There is no table to *unembed* with:
-# GPT-2 uses `wte` again. Each layer `h.0`, `h.1`, … has two norms, an attention of two matrices and an mlp of two. And
-# it has something under the name `attn.bias` that is no bias at all: it is the causal mask, which somebody's code once
-# kept among the weights, so that files have it to this day.
+# `wte` and `wpe` are the tables of tokens and positions, and `ln_f` is the last norm. `wte` also **unembeds**: it turns the
+# last vector of the stream into logits, one per token. `attn.bias` is not a bias but the causal mask, which early code kept
+# among the weights.
 #
-# Here is where the same numbers live in a model with the names of this course, `course.models.gpt.GPT`. It is made of what
-# you have written: embeddings, pre-norm blocks as in lesson 8, heads as in lesson 6 and the mask of lesson 5. Only the
-# places are learned vectors that are added, since GPT-2 is older than RoPE, and projections have biases.
+# A `gpt.GPT` is a model of the same form with this course's names. Unlike lesson 8's, it adds a learned vector for each
+# position, because GPT-2 is older than RoPE, and its linear layers have biases.
 #
-# | in the file | in our model | as `nn.Linear` and others have it |
+# | in the file | in our model | shape in our model |
 # |---|---|---|
 # | `wte.weight` | `tokens.weight` | `(N, D)` |
 # | `wpe.weight` | `places.weight` | `(block_size, D)` |
@@ -113,48 +106,37 @@ for name, tensor in checkpoint.items():
 # | `h.{i}.mlp.c_proj` | `blocks.{i}.mlp.2` | `(D, 4 * D)` |
 # | `ln_f` | `norm` | `(D,)` each |
 #
-# Each but the first two has a `weight` and a `bias`.
+# All but the first two rows have a `weight` and a `bias`. For linear layers the last column has the shape of the weight.
+#
+# ### Predict: a transpose that you forget
+#
+# GPT-2's linear layers compute `x @ weight + bias`, so their weights are stored (in, out). `nn.Linear` has (out, in). Suppose
+# that you copy one weight of the file, whole and without a transpose, into an `nn.Linear` with the same inputs and outputs. For
+# which weight do you get *no* error?
 
 # %%
-empty = sizes.model()  # a gpt.GPT of these sizes, its numbers drawn at random
-for name, parameter in empty.named_parameters():
-    if "blocks.0" in name or "blocks" not in name:
-        print(f"{name:30} {tuple(parameter.shape)}")
-
-# %% [markdown]
-# ### Predict first
-#
-# Compare the shapes: `mlp.c_fc.weight` is `(64, 256)` in the file and `(256, 64)` here. GPT-2's code calls its layers
-# `Conv1D`; they compute `x @ weight + bias`, with the weight stored (in, out). Suppose that you forget to turn a weight
-# over. For which of the four weights of a layer would nothing complain?
-#
-# <details><summary>Answer</summary>
-#
-# For `attn.c_proj`: it is `(64, 64)`, and a square fits either way round. (So do the three squares that `c_attn` is cut
-# into.) The model then runs, and says nonsense.
-#
-# </details>
+# The weight: "c_attn", "attn.c_proj", "mlp.c_fc" or "mlp.c_proj"
+predict("the transpose that you forget", ...)
 
 # %% [markdown]
 # ## 2. Three matrices in one
 #
-# GPT-2 makes queries, keys and values by one product, with one matrix that holds all three side by side:
+# GPT-2 makes queries, keys and values with a single product. Its matrix has all three side by side:
 #
 # $$ \mathbf{x}\, \mathbf{W}_{\text{attn}} + \mathbf{b}_{\text{attn}} =
 #    \bigl[\; \mathbf{q} \;\big|\; \mathbf{k} \;\big|\; \mathbf{v} \;\bigr],
 #    \qquad \mathbf{W}_{\text{attn}} : (D, 3D). $$
 #
-# The first $D$ *columns* make the query, the next $D$ the key, the last the value, all heads of each.
+# The first $D$ *columns* make the query, the next $D$ the key, the last $D$ the value, for all heads.
 #
 # ### Exercise 1: `split_qkv(weight, bias)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆ · about 5 minutes*
 #
-# Cut `c_attn`'s weight `(D, 3 * D)` and bias `(3 * D,)` into three pairs `((W_q, b_q), (W_k, b_k), (W_v, b_v))`, each
-# as an `nn.Linear` has them: `W` of shape `(D, D)`, (out, in), and `b` of shape `(D,)`. They are copies: whoever
-# changes the checkpoint afterwards does not change them.
+# Cut `c_attn`'s weight `(D, 3 * D)` and bias `(3 * D,)` into three pairs `((W_q, b_q), (W_k, b_k), (W_v, b_v))`. Each `W` is
+# `(D, D)`, (out, in), and each `b` is `(D,)`. Return copies, which do not change when the checkpoint does.
 #
-# **On paper.** With $D = 2$ and
+# **Worked example.** With $D = 2$ and
 #
 # $$ \begin{pmatrix} 0 & 1 & 2 & 3 & 4 & 5 \\ 6 & 7 & 8 & 9 & 10 & 11 \end{pmatrix}, $$
 #
@@ -178,8 +160,8 @@ def split_qkv(weight: torch.Tensor, bias: torch.Tensor) -> tuple[tuple[torch.Ten
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_split_qkv", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(split_qkv)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_split_qkv", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(split_qkv)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -187,13 +169,12 @@ grade(split_qkv)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Use it on the first layer of the file, and see whether a vector gets the same query both ways. Until your function
-# passes, one stands in that cuts and neither turns nor copies.
+# Does a vector get the same query as from the file? (`F.linear` computes what `nn.Linear` does.)
 
 
 # %%
 def only_cut(weight, bias):
-    """Stand-in: the three pieces as they are stored."""
+    """The three pieces as they are stored, neither transposed nor copied."""
     return tuple(zip(weight.chunk(3, dim=1), bias.chunk(3)))
 
 
@@ -201,42 +182,50 @@ split = use(split_qkv, otherwise=only_cut)
 weight, bias = checkpoint["h.0.attn.c_attn.weight"], checkpoint["h.0.attn.c_attn.bias"]
 (W_q, b_q), *_ = split(weight, bias)
 x = torch.randn(5, sizes.d_model, generator=torch.Generator().manual_seed(0))
-stored = (x @ weight + bias)[:, : sizes.d_model]
-apart = (F.linear(x, W_q, b_q) - stored).abs().max()
-print(f"Queries by nn.Linear and by the file differ by up to {apart:.0e}, split by {split.whose}")
+from_file = (x @ weight + bias)[:, : sizes.d_model]
+print(f"Queries differ by up to {(F.linear(x, W_q, b_q) - from_file).abs().max():.0e}. Computed with {split.whose}.")
 
 # %% [markdown]
 # ## 3. Every number in its place
 #
-# Now the whole file. Two rules make loading safe, and both are broken in many a program that people use.
+# A good loader follows two rules:
 #
-# - **Say what is wrong.** A name that is missing, a shape that does not fit: an error that tells which, and both shapes.
-#   `load_state_dict(checkpoint, strict=False)` does the opposite. It copies what has a name in common, here nothing,
-#   and is content.
-# - **All or nothing.** Look first, copy afterwards. A model that was filled by half and then refused is worse than an
-#   empty one, since it looks like a model.
+# - **Say what is wrong**: which name is missing, or which shape does not fit.
+# - **All or nothing**: look at everything first, then copy. A half-filled model looks like a model.
+#
+# ### Predict: how many tensors are copied (extra)
+#
+# Many programs use `load_state_dict(checkpoint, strict=False)`. It copies the tensors whose names both sides have, and ignores
+# all others. How many tensors of this checkpoint does it copy into a `gpt.GPT`?
+
+# %%
+# The number of tensors that are copied
+predict("the tensors that are copied", ..., len(checkpoint.keys() & sizes.model().state_dict().keys()))
+
+# %% [markdown]
+# The model stays as random as it was, without an error. Only the value that `load_state_dict` returns lists the names that did
+# not fit, and most programs ignore it.
 #
 # ### Exercise 2: `load_gpt2(model, checkpoint)`
 #
-# *Difficulty ★★★ · about 20 minutes*
+# *Difficulty ★★★ · about 15 minutes*
 #
-# Copy a checkpoint, a dictionary with the names of the file, into a `gpt.GPT` with our names, by the table in section
-# 1, and return the model. Its logits are then those of the published model, to 1e-4.
+# Copy a checkpoint into a `gpt.GPT` according to the table in section 1, and return the model. Its logits are then those of the
+# model that the checkpoint is from, to 1e-4. Model and checkpoint share no memory.
 #
-# - A name that the model needs and the checkpoint lacks: `KeyError` with that name.
-# - A tensor of another shape than the model needs: `ValueError` with the name in the file and both shapes, the one in
-#   the checkpoint and the one that it should have (as it is stored or turned over, as you like).
-# - After an error nothing has been copied.
-# - What the checkpoint holds besides, masks for example, is left out. Afterwards model and checkpoint share no memory.
+# - If the checkpoint lacks a name that the model needs, raise a `KeyError` with that name.
+# - If a shape does not fit, raise a `ValueError` with the name in the file and two shapes: the checkpoint's, and the one that it
+#   should have (as stored, or transposed).
+# - After an error nothing has been copied. Ignore what else is in the checkpoint, such as masks.
 #
-# **On paper.** How many names does a model of two layers need? Two tables, two of `ln_f`, and twelve for each layer
-# (six parts with a `weight` and a `bias`): 28. Our model has four more for each layer, as `c_attn` is cut into three.
+# `model.state_dict()` has our names and tensors, and `len(model.blocks)` is the number of layers. You may call your
+# `split_qkv`; a mistake in it costs no points here.
 #
-# `model.state_dict()` is a dictionary of our names and tensors, and `len(model.blocks)` the number of layers. You may
-# call your `split_qkv`; if it is wrong, that does not cost you here again.
+# **Worked example.** A model of two layers needs 28 names: two tables, two of `ln_f`, and for each layer twelve (six parts with
+# a `weight` and a `bias`). Our model has four more per layer, because `c_attn` becomes three.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(load_gpt2)
 
 
@@ -282,7 +271,7 @@ def load_gpt2(model: nn.Module, checkpoint: dict[str, torch.Tensor]) -> nn.Modul
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_load_gpt2", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(load_gpt2)  # NameError? Run the notebook's first cell
+check(load_gpt2)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -290,100 +279,60 @@ grade(load_gpt2)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The proof: `gpt.model_over_checkpoint` is a model that reads the file's tensors where they lie, with `x @ weight + bias` as GPT-2
-# does, and copies nothing. Both must give the same logits. (Until your function passes, that model stands in for the
-# loaded one, and agrees with itself.)
+# Now test it. `gpt.model_over_checkpoint` computes with the file's own tensors, by `x @ weight + bias` as GPT-2 does. Both
+# models must give the same logits. (Until your function passes, that model is compared with itself.)
 
 
 # %%
 def as_stored(model, checkpoint):
-    """Stand-in: a model that computes with the checkpoint itself; `model` stays empty."""
+    """A model that computes with the checkpoint itself; `model` is left unchanged."""
     return gpt.model_over_checkpoint(checkpoint, sizes.n_heads)
 
 
 loading = use(load_gpt2, otherwise=as_stored)
 model = loading(sizes.model(), checkpoint)
-text = "One evening Jonas walked to the old mill, and a fog lay there. There he found a green bottle."
-ids = torch.tensor([letters.encode(text)])  # (1, T)
+tale = "One evening Jonas walked to the old mill, and a fog lay there. There he found a green bottle."
+tale_ids = torch.tensor([letters.encode(tale)])  # (1, T)
 with torch.no_grad():
-    logits = model(ids)
-    torch.testing.assert_close(logits, gpt.model_over_checkpoint(checkpoint, sizes.n_heads)(ids), rtol=0, atol=1e-4)
-    loss = F.cross_entropy(logits[0, :-1], ids[0, 1:]).item()
-print(f"Loaded by {loading.whose}: the logits agree.")
-print(f"Loss on a tale: {loss:.2f} nats for each letter; guessing has {math.log(sizes.n_tokens):.2f}.")
+    logits = model(tale_ids)
+    expected = gpt.model_over_checkpoint(checkpoint, sizes.n_heads)(tale_ids)
+torch.testing.assert_close(logits, expected, rtol=0, atol=1e-4)
+loss = F.cross_entropy(logits[0, :-1], tale_ids[0, 1:]).item()
+print(f"The logits agree. Loaded by {loading.whose}.")
+print(f"Loss per letter of a tale: {loss:.2f} nats; of guessing: {math.log(sizes.n_tokens):.2f}")
 
 # %% [markdown]
-# ### A sentence of your own
+# ## 4. What would each layer predict?
 #
-# Type what you like instead of the sentence below (letters, spaces and simple punctuation, at most 96 of them) and see
-# how the model goes on, and where its heads look. It knows one harbour and six people; of everything else it has never
-# heard. Its attention is yours: `masked_attention` of lesson 5 from your own notebook, if that lies beside this one.
+# Now open *your* model of lesson 8, or the course's if you have not trained one. `lm.run(ids)` returns all that the model
+# computes. Its `hidden` is the residual stream, `(L + 1, B, T, D)`: first the embeddings, then the output of each layer.
 
-# %% tags=["demo"]
-from course.notebook.prior_answers import find_prior_answer
-
-sentence = "Ida walked to the lamp, and Ida"
-mine = find_prior_answer("masked_attention", torch_fallbacks.masked_attention)
-for block in model.blocks:
-    block.attention.attend = mine
-
-
-@torch.no_grad()
-def continued(sentence, n_letters=40):
-    """The sentence, with the likeliest letter after it, again and again."""
-    ids = letters.encode(sentence)[-sizes.block_size :]
-    for _ in range(n_letters):
-        seen = torch.tensor([ids[-sizes.block_size :]])
-        ids.append(int(model(seen)[0, -1].argmax()))
-    return "".join(letters.decode(ids))
-
-
-print(continued(sentence))
-print(f"Attention by {mine.whose}")
-
-
-# %% tags=["demo"]
-# @title Sliders: where the heads of a layer look, in your sentence
-def two_heads(layer, head):
-    """The maps of a head and of the next one, over the last 40 letters of the sentence."""
-    shown = sentence[-40:]
-    with torch.no_grad():
-        weights = model.run(torch.tensor([letters.encode(shown)])).weights[layer, 0]
-    chosen = [head, (head + 1) % sizes.n_heads]
-    return figures.inspection.attention_maps(weights[chosen], list(shown), [f"layer {layer}, head {h}" for h in chosen])
-
-
-sliders.slider(
-    two_heads,
-    start={"layer": 1, "head": 1},
-    strip=[{"layer": 0, "head": 2}, {"layer": 1, "head": 1}],
-    layer=(0, sizes.n_layers - 1, 1),
-    head=(0, sizes.n_heads - 1, 1),
-)
+# %%
+lm = small_lm.load(yours=True)
+print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(lm.words)} words.")
 
 # %% [markdown]
-# ## 4. What would each layer say?
+# After the last layer, the stream is normalised and unembedded to logits. But each layer only *adds* to it, so you can unembed
+# it after any layer. The **logit lens** treats the output of each layer as if it were the last:
 #
-# The residual stream starts as a token's embedding and ends as what is unembedded to logits, and every layer *adds* to
-# it. So at every layer it has the shape of something that can be unembedded. The **logit lens** does just that: it
-# treats what comes out of each layer as if it were the last.
+# $$ \operatorname{lens}(\mathbf{x}_\ell) = \operatorname{norm}(\mathbf{x}_\ell)\, \mathbf{E}^\top $$
 #
-# $$ \operatorname{lens}(\mathbf{x}_\ell) = \operatorname{norm}(\mathbf{x}_\ell)\, \mathbf{E}^\top,
-#    \qquad \mathbf{E} : (N, D) \text{ the unembedding} $$
+# Here $\mathbf{x}_\ell$ is the stream after $\ell$ layers, and $\mathbf{E}$, `(N, D)`, is the matrix that unembeds. In your model
+# it is the table of embeddings.
 #
 # ### Exercise 3: `logit_lens(hidden, norm, unembedding)`
 #
-# *Difficulty ★☆☆ · about 5 minutes*
+# *Difficulty ★☆☆ · about 4 minutes*
 #
-# `hidden` is `(L, B, T, D)`, what comes out of each layer. `norm` is a module, the model's last norm (what kind it is,
-# is its own business), and `unembedding` is `(N, D)`. Return the logits of all layers, `(L, B, T, N)`.
+# `hidden` is `(L, B, T, D)`, the stream at each layer; `norm` is a module, the model's last norm, of whatever kind;
+# `unembedding` is `(N, D)`. Return the logits of all layers, `(L, B, T, N)`.
 #
-# **On paper.** One place, $D = 2$, $\mathbf{x} = (1, 3)$. A layer norm with weights 1 and biases 0 makes $(-1, 1)$ of
-# it: minus the mean 2, divided by the standard deviation 1. With the rows $(1, 0)$, $(0, 1)$ and $(1, -1)$ for three
-# tokens the logits are $-1$, $1$ and $-2$.
+# **Worked example.** One position, $D = 2$, $\mathbf{x} = (1, 3)$. A layer norm with weights 1 and biases 0 gives $(-1, 1)$:
+# minus the mean 2, divided by the standard deviation 1. If the rows for three tokens are $(1, 0)$, $(0, 1)$ and $(1, -1)$, the
+# logits are $-1$, $1$ and $-2$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(logit_lens)
 
 
@@ -398,8 +347,8 @@ def logit_lens(hidden: torch.Tensor, norm: nn.Module, unembedding: torch.Tensor)
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_logit_lens", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(logit_lens)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_logit_lens", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(logit_lens)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -407,78 +356,132 @@ grade(logit_lens)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: the lens before the first layer
 #
-# `model.run(ids).hidden` is `(L + 1, B, T, D)`: it begins with what goes *into* the first layer, the sum of token and
-# place. What will the lens say there, which token does it expect at each place?
-#
-# <details><summary>Answer</summary>
-#
-# The token that was read. Nothing has been predicted yet, and since the same table embeds and unembeds, a vector is
-# most like its own row. (Places add a little, which does not matter here.)
-#
-# </details>
-#
-# Until your function passes, a rough lens stands in that leaves out the norm.
+# `hidden[0]` is what goes *into* the first layer: the embeddings. Which word does the lens show there, at nearly every
+# position?
+
+# %%
+# The word: "the word just read", "the right next word" or "the"
+predict("the lens before the first layer", ...)
 
 
 # %%
 def without_norm(hidden, norm, unembedding):
-    """Stand-in: unembedded as it is, not normalised."""
+    """The stream, unembedded without the norm."""
     return torch.einsum("lbtd,nd->lbtn", hidden, unembedding)
 
 
 lens = use(logit_lens, otherwise=without_norm)
-text = "There he found a blue stone."
+stories = [lm.encode(story)[:48] for story in small_lm.held_out(2000).splitlines()]
+held_out = torch.stack([ids for ids in stories if len(ids) == 48])  # (B, 48): stories that the model has not seen
 with torch.no_grad():
-    ids = torch.tensor([letters.encode(text)])
-    run = model.run(ids)
-    expected = lens(run.hidden, model.norm, model.tokens.weight)  # (L + 1, 1, T, N)
-for layer, logits in enumerate(expected):
-    loss = F.cross_entropy(logits[0, :-1], ids[0, 1:]).item()
-    print(f"after {layer} layers: a loss of {loss:5.2f}")
-print(f"Seen through {lens.whose}")
+    by_layer = lens(lm.run(held_out).hidden, lm.norm, lm.tokens.weight)  # (L + 1, B, T, N)
+print(f"Guessing among {len(lm.words)} words: a loss of {math.log(len(lm.words)):.2f}")
+for layer, logits in enumerate(by_layer):
+    loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), held_out[:, 1:].flatten()).item()
+    own = (logits.argmax(-1) == held_out).float().mean().item()
+    print(f"after {layer} layers: loss {loss:5.2f}; the word just read comes first at {own:.0%} of positions")
+print(f"Computed with {lens.whose} on {lm.whose}")
 
 # %% tags=["demo"]
 # @title The lens on a sentence, layer by layer
-sure, best = expected[:, 0, :-1].softmax(-1).max(-1)  # (L + 1, T - 1) each
-said = [letters.decode(line.tolist()) for line in best]
+sentence = 'Mara found a red key near the garden. "Whose key is this?'
+with torch.no_grad():
+    ids = lm.encode(sentence)[None]
+    at_layers = lens(lm.run(ids).hidden, lm.norm, lm.tokens.weight)
+sure, best = at_layers[:, 0, :-1].softmax(-1).max(-1)  # (L + 1, T - 1) each
+words = [lm.words[i] for i in ids[0]]
+said = [[lm.words[i] for i in line] for line in best.tolist()]
 figures.show(
-    figures.inspection.lens(said, sure, list(text[:-1]), list(text[1:])),
-    caption=f"What each layer would say next; the darker the cell, the higher its probability. Seen through {lens.whose}.",
+    figures.inspection.lens(said, sure, words[:-1], words[1:]),
+    caption=f"The word that each layer predicts next; the darker a cell, the higher its probability. Computed with {lens.whose}.",
 )
 
 # %% [markdown]
-# Read a column from top to bottom: a guess takes shape. Where a word has only begun, no layer can know which one it
-# will be; its last letters are settled early. A lens is an honest instrument with a blur: nobody has trained the
-# middle layers to be read so, and in other models it shows little before the last ones.
+# Before the first layer, the lens (with its norm) has a loss far *above* that of guessing, about 27 nats in the course's model.
+# It gives the word just read a probability near 1, but a word is almost never followed by itself. So the right word has a
+# probability near 0, and the loss is minus its logarithm: to be sure and wrong costs more than to guess.
+#
+# Read a column of the picture from top to bottom. The first layer replaces the word by guesses about what follows such a word.
+# What depends on words further back, such as *key* after *Whose*, comes later. Nobody trained the middle layers to be read this
+# way, so a low probability does not show that a layer knows nothing.
+
+# %% [markdown]
+# ### A sentence of your own (extra)
+#
+# Replace the sentence below; `lm.words` lists the words that the model knows. Where does each head look?
+
+# %% tags=["demo"]
+# @title Sliders: where the heads look in your sentence
+sentence = "The boat reached the river bank. The captain tied the boat to a tree."
+typed = lm.encode(sentence)[None]
+
+
+def two_heads(layer, head):
+    """The maps of a head and of the next one."""
+    with torch.no_grad():
+        weights = lm.run(typed).weights[layer, 0]
+    chosen = [head, (head + 1) % lm.n_heads]
+    names = [f"layer {layer}, head {h}" for h in chosen]
+    return figures.inspection.attention_maps(weights[chosen], [lm.words[i] for i in typed[0]], names)
+
+
+sliders.slider(
+    two_heads,
+    start={"layer": 1, "head": 1},
+    strip=[{"layer": 0, "head": 2}, {"layer": 2, "head": 0}],
+    layer=(0, len(lm.blocks) - 1, 1),
+    head=(0, lm.n_heads - 1, 1),
+)
 
 # %% [markdown]
 # ## 5. A head found by its score
 #
-# What can a model do with a text that it has never seen, of random letters? Nothing, the first time. When the same
-# letters come again, much: whoever finds where the present letter stood before only has to say what came after it. A
-# head that looks there is called an **induction head**; you have seen one appear in lesson 8. In a big model there are
-# hundreds of heads, and nobody looks through all their maps. They are found by a score.
+# Give a model random tokens, and then the same tokens again. The first time it can only guess. The second time it can look up
+# what came after the same token the first time. An **induction head** is a head that looks there, and a score finds it.
 #
-# Take a text that repeats with a period $P$, all letters within a period being different. Query $t \ge P$ has seen its
-# letter at $t - P$, and what came after it stands at $t - P + 1$. The score of a head is its mean weight there:
-#
-# $$ \text{score} = \frac{1}{T - P} \sum_{t = P}^{T - 1} \text{weights}_{t,\; t - P + 1} $$
-#
-# ### Exercise 4: `induction_score(weights, period)`
-#
-# *Difficulty ★★☆ · about 8 minutes*
-#
-# `weights` is `(..., T, T)`, queries in rows; return the score of each map, `(...)`. A `ValueError` that names `period`
-# and its value, unless $1 \le$ `period` $< T$: otherwise no query has seen its letter.
-#
-# **On paper.** A B C A B C, the period is 3. Query 3 (the second A) should look at 1 (the B), query 4 at 2, query 5 at
-# 3. With the weights $0.9$, $0.6$ and $0.3$ there the score is $0.6$. Which entries are these? They lie on one diagonal
-# of the map, but not all of that diagonal.
+# Look for induction heads in a second model, whose tokens are letters. It has two layers of four heads and *nothing but
+# attention*: no MLPs, no norms, no biases. So its stream is exactly the sum of the embedding and of what eight heads add. The
+# course trained it for a minute, on random letters that repeat.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+tiny = attention_only.load()
+period = 8
+once = torch.rand(64, 26, generator=torch.Generator().manual_seed(5)).argsort(-1)[:, :period]
+repeated = once.repeat(1, 2)  # (64, 16): eight different letters, twice
+
+
+def losses_of(run, ids, period):
+    """The mean loss of tokens that are new, and of tokens that repeat."""
+    each = F.cross_entropy(run.logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none")  # (B, T - 1)
+    return each[:, : period - 1].mean().item(), each[:, period:].mean().item()
+
+
+with torch.no_grad():
+    whole = tiny.run(repeated)  # weights (L, B, H, T, T), heads (L, B, H, T, K)
+print("one of the 64 texts:", "".join(tiny.letters.decode(repeated[0].tolist())))
+new, again = losses_of(whole, repeated, period)
+print(f"loss of new letters {new:.2f}, of repeated ones {again:.2f}; of guessing {math.log(26):.2f}")
+
+# %% [markdown]
+# ### Exercise 4: `induction_score(weights, period)`
+#
+# *Difficulty ★★☆ · about 5 minutes*
+#
+# A text repeats with a period $P$. Query $t \ge P$ has seen its token at $t - P$; what came after it is at $t - P + 1$. The
+# **induction score** of a head is its mean weight there, where $a_{ij}$ is the weight of query $i$ on key $j$:
+#
+# $$ \text{score} = \frac{1}{T - P} \sum_{t = P}^{T - 1} a_{t,\; t - P + 1} $$
+#
+# `weights` is `(..., T, T)`, one row per query; return one score per map, `(...)`. Unless $1 \le$ `period` $< T$, raise a
+# `ValueError` that names `period` and its value.
+#
+# **Worked example.** A B C A B C has the period 3. Query 3 (the second A) should look at 1 (the B), query 4 at 2, query 5 at 3.
+# With the weights $0.9$, $0.6$ and $0.3$ there the score is $0.6$. These entries are a part of one diagonal of the map.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(induction_score)
 
 
@@ -499,7 +502,7 @@ def induction_score(weights: torch.Tensor, period: int) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_induction_score", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(induction_score)  # NameError? Run the notebook's first cell
+check(induction_score)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -507,91 +510,120 @@ grade(induction_score)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Sixteen texts of twenty random letters, three times over. Until your function passes, a rough score stands in, which
-# asks the last query only.
+# ### Predict: the layer of the induction heads
+#
+# To find the position *after* an earlier letter, a head compares its own letter with the letter *before* each key. So its keys
+# must show which letter that is. In which layer can induction heads be?
+
+# %%
+# The layer: "layer 0", "layer 1" or "both"
+predict("the layer of the induction heads", ...)
+
+# %% [markdown]
+# ### Step: look one back (extra)
+#
+# *Step ★☆☆ · about 2 minutes.* Some heads look at the position before their own. Return the mean weight of queries 1 to $T - 1$
+# on the position before, one number per map: `(..., T, T)` → `(...)`.
+#
+# **Worked example.** With three tokens, it is the mean of $a_{1,0}$ and $a_{2,1}$.
 
 
 # %%
-def of_the_last_query(weights, period):
-    """Stand-in: what the last query of 60 gives to place 40, where its letter of 20 letters ago was followed."""
-    return weights[..., 59, 40]
+def previous_token_score(weights: torch.Tensor) -> torch.Tensor:
+    """The mean weight of each query but the first on the position before. weights: (..., T, T). Returns (...)."""
+    raise NotImplementedError  # replace this line
 
-
-score = use(induction_score, otherwise=of_the_last_query)
-period, generator = 20, torch.Generator().manual_seed(5)
-once = torch.stack([torch.randperm(sizes.n_tokens, generator=generator)[:period] for _ in range(16)])
-repeated = once.repeat(1, 3)  # (16, 60)
-with torch.no_grad():
-    run = model.run(repeated)
-    scores = score(run.weights, period).mean(1)  # (L, B, H) -> (L, H)
-
-
-def losses_of(run):
-    """The loss on the first time that the letters come, and on the second and third."""
-    each = F.cross_entropy(run.logits[:, :-1].transpose(1, 2), repeated[:, 1:], reduction="none")  # (16, 59)
-    return each[:, : period - 1].mean().item(), each[:, period:].mean().item()
-
-
-first, again = losses_of(run)
-print(f"loss the first time {first:.2f}, when the letters come again {again:.2f}")
-best = divmod(int(scores.argmax()), sizes.n_heads)
-print(f"the highest score, {scores.max():.2f}: layer {best[0]}, head {best[1]}, by {score.whose}")
 
 # %% tags=["demo"]
-# @title The score of every head, and the map of the best
+check(previous_token_score)
+
+# %% [markdown]
+# ### Which head does what
+#
+# The *previous-token score* of a head is the mean weight of its queries on the position before. The next pictures show both
+# scores of each head, and the maps of the two heads that stand out:
+
+
+# %%
+def last_query_only(weights, period):
+    """The weight of the last query on what came after its token, as a rough score."""
+    return weights[..., -1, -period]
+
+
+score, score_before = use(induction_score, otherwise=last_query_only), use(previous_token_score)  # (..., T, T) -> (...)
+scores = score(whole.weights, period).mean(1)  # (L, B, H) -> (L, H)
+before = score_before(whole.weights).mean(1)  # (L, H)
+looks_back = int(before[0].argmax())  # the head of layer 0 that looks most at the position before
+best = int(scores[1].argmax())  # the head of layer 1 with the highest induction score
+
+# %% tags=["demo"]
+# @title Both scores of every head, and the maps of two
 figures.show(
-    figures.inspection.heads(scores, title="induction score"),
-    caption=f"Mean over sixteen texts of random letters. Measured by {score.whose}.",
+    figures.inspection.head_maps({"previous-token score": before, "induction score": scores}),
+    caption=f"Both scores, as means over 64 texts. Computed with {score_before.whose} and {score.whose}.",
 )
-tokens = letters.decode(repeated[0].tolist())
-previous = run.weights[0].diagonal(-1, dim1=-2, dim2=-1).mean((0, -1)).argmax()  # in layer 0, (H,)
-chosen = torch.stack([run.weights[0, 0, previous], run.weights[best[0], 0, best[1]]])
+pair = torch.stack([whole.weights[0, 0, looks_back], whole.weights[1, 0, best]])
 figures.show(
     figures.inspection.attention_maps(
-        chosen, tokens, [f"layer 0, head {previous}", f"layer {best[0]}, head {best[1]}"]
+        pair, tiny.letters.decode(repeated[0].tolist()), [f"layer 0, head {looks_back}", f"layer 1, head {best}"]
     ),
-    caption="The first of the sixteen texts. Where do the dark cells of the right map lie, and where those of the left?",
+    caption="The weights of two heads on one of the 64 texts: eight letters, twice.",
 )
 
 # %% [markdown]
-# The whole second layer, layer 1, looks for repetitions, and no other does. (From the third time on its weight is
-# shared out between two earlier places, of which the score counts the nearer one.) It could not be the first layer: to
-# look for the place *after* a letter, a head must be told, at each place, which letters stood *before* it. That is
-# what heads of layer 0 do on the left, blurred: they look at their own place and the few before it and write down what
-# they found. The two work together. An induction head is always at least one layer above such a head; in larger models
-# it is a sharp **previous-token head**, which looks back by exactly one.
+# All four heads of layer 1 are induction heads. Head 1 of layer 0 is a **previous-token head**: from nearly every position it
+# looks one back. The second map shows an induction head. While letters are new, it mostly looks at its own position. When they
+# repeat, it looks at what came after the same letter the first time.
+#
+# The same scores in your model of words:
+
+# %%
+generator = torch.Generator().manual_seed(5)
+twelve = torch.stack([torch.randperm(len(lm.words), generator=generator)[:12] for _ in range(16)])
+random_words = twelve.repeat(1, 2)  # (16, 24): twelve random words, twice
+with torch.no_grad():
+    of_words = lm.run(random_words)
+word_scores = score(of_words.weights, 12).mean(1)  # (L, H)
+word_new, word_again = losses_of(of_words, random_words, 12)
+print(f"{lm.whose}: loss of new words {word_new:.2f}, of repeated ones {word_again:.2f}")
+print(f"induction scores, one row per layer, computed with {score.whose}:")
+print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_scores.tolist()))
 
 # %% [markdown]
-# ## 6. Take a head out
+# In the course's model, layer 2 consists of induction heads. A quarter of its training texts were random words that repeat. A
+# model that never read such texts may have fewer. The loss of *new* words is above that of guessing, 6.86. As long as nothing
+# repeats, the model seems to expect a story, and to be sure and wrong costs more than to guess.
+
+# %% [markdown]
+# ## 6. Remove a head
 #
-# A score says where a head looks, not whether it matters. For that one takes it out and measures what is lost. This is
-# an **ablation**. What the heads of a layer hand on, `(B, H, T, K)`, goes through $\mathbf{W}_o$ into the residual
-# stream; put a head's part to zero, and it says nothing any more. Zero may be an odd thing to say, though, for a head
-# that always says something. The gentler way puts its *mean* there, measured over many texts: then it says what it
-# says on average.
+# A score says where a head looks, not whether it matters. To find out, remove the head and measure the loss. An **ablation**
+# removes a part of a model to see what changes. A head whose output is zero adds nothing to the stream. But zero may be an
+# unusual output for a head, so another way is to put its *mean* over many texts there.
 #
 # ### Exercise 5: `ablate(head_outputs, heads, mean=None)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆ · about 5 minutes*
 #
-# `head_outputs` is `(B, H, T, K)`, `heads` a list of numbers of heads, maybe empty. Return a tensor of the same shape
-# in which these heads are zero, or at every text and token their row of `mean`, `(H, K)`, where that is given. The
-# others are as they were, with their gradient. The model goes on using what you were given: leave it as it is.
+# `head_outputs` is `(B, H, T, K)`, and `heads` is a list of head indices, possibly empty. Return a tensor of the same shape in
+# which the outputs of these heads are zero. If `mean`, `(H, K)`, is given, each of these heads gets its row of `mean` instead,
+# at every position of every text. The other heads are unchanged, and keep their gradient. Change nothing in place: the model
+# still uses its tensor.
 #
-# **On paper.** One text, three heads, one token, `K = 2`: $(1, 2), (3, 4), (5, 6)$. With `heads=[1]` they become
-# $(1, 2), (0, 0), (5, 6)$; with the row $(7, 8)$ for head 1 in `mean`, $(1, 2), (7, 8), (5, 6)$.
+# **Worked example.** One text, three heads, one token, `K = 2`: $(1, 2), (3, 4), (5, 6)$. With `heads=[1]` they become $(1, 2),
+# (0, 0), (5, 6)$. If row 1 of `mean` is $(7, 8)$, they become $(1, 2), (7, 8), (5, 6)$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(ablate)
 
 
 # %% nbgrader={"grade": false, "grade_id": "ablate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate(head_outputs: torch.Tensor, heads: list[int], mean: torch.Tensor | None = None) -> torch.Tensor:
-    """What the heads hand on, some of them taken out.
+    """The outputs of the heads, with some of them removed.
 
-    head_outputs: (B, H, T, K); heads: numbers of heads; mean: None, or (H, K).
-    Returns (B, H, T, K): these heads at zero, or at their mean, the others as they were. Changes nothing in place.
+    head_outputs: (B, H, T, K); heads: head indices; mean: None, or (H, K).
+    Returns (B, H, T, K): these heads at zero, or at their mean, the others unchanged. Changes nothing in place.
     """
     ### BEGIN SOLUTION
     out = head_outputs.clone()
@@ -601,98 +633,355 @@ def ablate(head_outputs: torch.Tensor, heads: list[int], mean: torch.Tensor | No
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_ablate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(ablate)  # NameError? Run the notebook's first cell
+check(ablate)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(ablate)
 ### END HIDDEN TESTS
 
+# %%
+removed = use(ablate, otherwise=torch_fallbacks.without_heads)
+
+
+def measure(model, ids, period):
+    """Returns a function: a list of pairs (layer, head) -> the loss of repeated tokens without these heads."""
+
+    def loss_without(heads):
+        def change(layer, outputs):
+            return removed(outputs, [head for at, head in heads if at == layer])
+
+        with torch.no_grad():
+            return losses_of(model.run(ids, change), ids, period)[1]
+
+    return loss_without
+
+
+loss_without = measure(tiny, repeated, period)
+every = [(layer, head) for layer in range(2) for head in range(4)]
+
 # %% [markdown]
-# ### Predict first
+# ### Predict: one induction head less
 #
-# On the repeated letters the model has a loss of 0.04 when they come again, and guessing has 4.11. All four heads of
-# layer 1 are induction heads. You take out the one with the highest score. What will the loss be: as before, about half
-# way, or that of guessing? And with all four gone?
-#
-# <details><summary>Answer</summary>
-#
-# With one gone it rises to about 0.4: the others do its work nearly as well. With two it is about 2. With three and
-# with all four it is *worse* than guessing, about 5 and 8: what comes after relies on their having something to say,
-# and draws wrong conclusions from silence. (The first two numbers are those for your own score. Until it passes, other
-# heads are thought the best, and less is lost with one or two of them.) How much a head matters depends on who else is
-# there.
-#
-# </details>
+# With all heads, the loss of repeated letters is 0.01; guessing has a loss of 3.26. Remove one induction head of layer 1 at a
+# time. How high does the loss rise for the one that matters most?
 
 # %%
-taken = use(ablate, otherwise=torch_fallbacks.without_heads)
-order = scores[best[0]].argsort(descending=True).tolist()  # the heads of that layer, the highest score first
+# The loss: "0.01", "about 0.6" or "about 3.3"
+predict("one induction head less", ...)
+
+# %% [markdown]
+# ### Predict: the previous-token head
+#
+# Now remove only the previous-token head, in layer 0. What happens to the induction scores in layer 1?
+
+# %%
+# The four scores: "stay as they were", "fall below a half" or "fall to 0"
+predict("the previous-token head", ...)
+
+# %%
+alone = [loss_without([pair]) for pair in every]
+with torch.no_grad():
+    blind = tiny.run(repeated, lambda layer, outputs: removed(outputs, [looks_back]) if layer == 0 else outputs)
+print("induction scores of layer 1:", [round(value, 2) for value in scores[1].tolist()])
+print(
+    f"without head {looks_back} of layer 0:",
+    [round(value, 2) for value in score(blind.weights, period).mean(1)[1].tolist()],
+)
+for layer in (0, 1):
+    print(f"loss without layer {layer}: {loss_without([pair for pair in every if pair[0] == layer]):.2f}")
+print(f"loss without any head:  {loss_without(every):.2f}; of new letters: {new:.2f}")
+print(f"Computed with {removed.whose} and {score.whose}")
+
+# %% tags=["demo"]
+# @title The loss without one head
+figure, (left, right) = figures.row(2, width=4.4, height=3.0)
+for layer, ax in enumerate((left, right)):
+    figures.bars(
+        alone[4 * layer : 4 * layer + 4], [f"head {h}" for h in range(4)], ax=ax, title=f"layer {layer}", limit=4
+    )
+left.set_ylabel("loss of repeated letters")
+told = ", ".join(f"layer {layer}, head {head}: {value:.2f}" for (layer, head), value in zip(every, alone))
+figures.show(
+    figure,
+    alt=f"Two panels of bars, one per layer: the loss of repeated letters without each head. {told}.",
+    caption=f"Each bar: the loss of repeated letters with one head at zero. Computed with {removed.whose}.",
+)
+
+# %% [markdown]
+# Without the previous-token head the model guesses. Little in the keys now shows which letter came before, so the induction
+# heads do not find their position. No single induction head matters as much, because three others look at the same position.
+# What a head is worth depends on which other heads are there.
+#
+# Without all of layer 1 the loss is even *higher* than without all eight heads. Section 9 measures why: all four heads of layer
+# 0 lower the logits of letters that they look at. While letters are new, this helps, because a letter that was read does not
+# come again soon. When they repeat, it is wrong, and layer 1 is no longer there to correct it.
+#
+# ### Zero or mean (extra)
+#
+# Does it matter what is put in a head's place?
+
+# %%
+means = whole.heads.mean((1, 3))  # (L, B, H, T, K) -> (L, H, K)
 
 
-def without(heads, at=best[0], mean=None):
-    """The losses of the model on the repeated letters without these heads of one layer."""
+def loss_at_mean(heads):
+    """The loss of repeated letters with these heads at their mean."""
 
-    def change(layer, head_outputs):
-        return taken(head_outputs, heads, mean) if layer == at else head_outputs
+    def change(layer, outputs):
+        return removed(outputs, [head for at, head in heads if at == layer], means[layer])
 
     with torch.no_grad():
-        return losses_of(model.run(repeated, change))
+        return losses_of(tiny.run(repeated, change), repeated, period)[1]
+
+
+groups = {
+    "previous-token head": [(0, looks_back)],
+    "the rest of layer 0": [(0, head) for head in range(4) if head != looks_back],
+    "layer 1": [(1, head) for head in range(4)],
+}
+for name, heads in groups.items():
+    print(f"{name:20} at zero: loss {loss_without(heads):.2f}; at their mean: {loss_at_mean(heads):.2f}")
+print(f"Computed with {removed.whose}. The losses at the mean need an `ablate` that passes.")
+
+# %% [markdown]
+# Once your `ablate` passes, the mean is worse than zero for the rest of layer 0, so neither way is neutral. When you make a
+# claim, say which one you used.
+
+# %% [markdown]
+# ## 7. Move an activation
+#
+# Ablation does not show which information goes through a head. **Activation patching** replaces an activation (a value that the
+# model computes) in one run by the same activation of another run. Run the model on two texts that differ in one token, a
+# *clean* and a *corrupted* one. Then run it on the corrupted text again, with one activation from the clean run. If the clean
+# answer comes back, the difference between the texts goes through this activation.
+
+# %%
+drawn = torch.rand(64, 26, generator=torch.Generator().manual_seed(3)).argsort(-1)  # 64 orders of the alphabet
+clean = torch.cat([drawn[:, :10], drawn[:, 2:3]], dim=1)  # (64, 11): ten letters, then the one of position 2 again
+corrupted = clean.clone()
+corrupted[:, 2] = drawn[:, 20]  # another letter at position 2
+right = clean[:, 3]  # what came after it
+for name, texts in (("clean", clean), ("corrupted", corrupted)):
+    print(f"{name:10}", "".join(tiny.letters.decode(texts[0].tolist())), "→", tiny.letters.alphabet[right[0]])
+
+
+def right_logit(run):
+    """The mean logit of the right letter at the last position."""
+    return run.logits[:, -1].gather(1, right[:, None]).mean().item()
+
+
+with torch.no_grad():
+    clean_run, corrupted_run = tiny.run(clean), tiny.run(corrupted)
+low, high = right_logit(corrupted_run), right_logit(clean_run)
+print(f"logit of the right letter: clean {high:.1f}, corrupted {low:.1f}")
+
+# %% [markdown]
+# ### Step: patch one head at one position
+#
+# *Step ★☆☆ · about 3 minutes.* `outputs` and `clean` are the heads' outputs of one layer in the corrupted and in the clean run,
+# `(B, H, T, K)`. Return a copy of `outputs` in which one head at one position has its vectors from `clean`, for all texts.
+#
+# **Worked example.** One text, two heads, two positions, `K = 1`: `outputs` is $(1, 2), (3, 4)$ and `clean` is $(5, 6), (7,
+# 8)$. Patch head 1 at position 0: the result is $(1, 2), (7, 4)$.
+
+
+# %%
+def patch_head(outputs: torch.Tensor, clean: torch.Tensor, head: int, position: int) -> torch.Tensor:
+    """A copy of `outputs` in which this head at this position is as in `clean`. Both: (B, H, T, K)."""
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
-# @title The loss with ever more induction heads taken out
-steps = {"none": []} | {f"{n} head{'s' * (n > 1)}": order[:n] for n in (1, 2, 3, 4)}
-lost = {name: without(heads)[1] for name, heads in steps.items()}
-figure, (left, right) = figures.row(2, width=4.4, height=3.0)
-figures.bars(list(lost.values()), list(lost), ax=left, title=f"heads of layer {best[0]} taken out")
-others = {f"layer {layer}": without(list(range(sizes.n_heads)), layer)[1] for layer in range(sizes.n_layers)}
-figures.bars(list(others.values()), list(others), ax=right, title="all heads of a layer taken out")
-left.set_ylabel("loss on what comes again")
-told = ", ".join(f"{name}: {value:.2f}" for name, value in (lost | others).items())
-figures.show(figure, alt=f"Bars of the loss on repeated letters. {told}.", caption=f"Heads at zero, by {taken.whose}.")
+check(patch_head)
 
 # %% [markdown]
-# And with the mean in place of zero? `mean_of` measures it on the same texts. (Until your `ablate` passes, heads go to
-# zero both times.)
+# ### Predict: where the difference goes
+#
+# The texts differ only at position 2. Patch the previous-token head of layer 0 at one position. At which position does this
+# bring back most of the right letter's logit?
 
 # %%
-mean_of = run.heads[best[0]].mean((0, 2))  # (B, H, T, K) -> (H, K)
-for n in (1, 2, 4):
-    zero, average = without(order[:n])[1], without(order[:n], mean=mean_of)[1]
-    print(f"{n} head{'s' * (n > 1)} taken out: loss {zero:.2f} at zero, {average:.2f} at their mean")
-print(f"By {taken.whose}")
+# The position: 2, 3 or 10
+predict("the position to patch", ...)
+
+# %%
+patched = use(patch_head)
+
+
+def restored(layer, head, position):
+    """The share of the logit's difference that one patch brings back: 0 is none of it, 1 is all of it."""
+
+    def change(at, outputs):
+        return patched(outputs, clean_run.heads[layer], head, position) if at == layer else outputs
+
+    with torch.no_grad():
+        return (right_logit(tiny.run(corrupted, change)) - low) / (high - low)
+
+
+shares = torch.tensor([[restored(layer, head, t) for t in range(11)] for layer, head in every])  # (8, 11)
+
+# %% tags=["demo"]
+# @title The share that each patch brings back
+figures.show(
+    figures.inspection.patching(shares, [f"layer {layer}, head {head}" for layer, head in every], 2),
+    caption="Each cell: the share of the difference that one patch brings back, as a mean over 64 texts. "
+    f"Computed with {patched.whose}.",
+)
+
+# %%
+last = shares[4:, 10]
+print(f"layer 0, head {looks_back}, position {shares[looks_back].argmax()}: {shares[looks_back].max():.2f}")
+print("layer 1, position 10:", [round(share, 2) for share in last.tolist()], f"together {last.sum():.2f}")
 
 # %% [markdown]
-# ## 7. What a head asks for, and what it passes on
+# You have read a **circuit**: a group of heads that compute something together, because one reads what another wrote. At
+# position 3 the previous-token head writes which letter is at position 2. With this, the four heads of layer 1 at the last
+# position find position 3, and copy its letter to the logits. The other heads of layer 0 bring back at most 0.1 each. The
+# shares of layer 1 add up to 1, because the logit is a sum, and its difference comes through these four heads.
+
+# %% [markdown]
+# ## 8. A claim that can fail
 #
-# A head has four matrices, but it does only two things, and each of them is one matrix of the size `(D, D)`. Write head
-# $h$'s query and key as products with its own `K` rows of the weights:
+# "These heads do it" is easily written under a picture. Make it a claim that can fail: "without these heads the behaviour is
+# gone, and with any one of them back it is not". Then remove them and measure. Here, *gone* means that the loss of repeated
+# tokens is at least that of new ones.
 #
-# $$ \mathbf{q} \cdot \mathbf{k} = (\mathbf{W}_q^{h} \mathbf{x}_q)^\top (\mathbf{W}_k^{h} \mathbf{x}_k) =
-#    \mathbf{x}_q^\top \underbrace{{\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}}_{\mathbf{M}} \mathbf{x}_k . $$
+# ### Exercise 6: `necessary_heads(loss_without, scores, chance)`
 #
-# $\mathbf{M}$ is the **QK circuit**: who looks at whom. Likewise $\mathbf{x}\, {\mathbf{W}_v^{h}}^\top
-# {\mathbf{W}_o^{h}}^\top$ with the head's own columns of $\mathbf{W}_o$ is the **OV circuit**: what is passed on from
-# where it looks. Neither knows of `K` numbers in between; a head is a pair of matrices of low rank. (Biases are left
-# out, here and below.)
+# *Difficulty ★★★ · about 11 minutes*
 #
-# ### Exercise 6: `qk_circuit(W_q, W_k, head, n_heads)`
+# Name heads without which a behaviour is gone. The grader removes exactly these in a model that you have not seen, and measures
+# the loss. You can do the same: `loss_without(heads)` takes a list of pairs `(layer, head)`, possibly empty, and returns the
+# loss with these heads removed. `scores`, `(L, H)`, has the induction scores.
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# The behaviour is gone if the loss is at least `chance`. Return a list of pairs for which both are true:
 #
-# From two weights `(D, D)`, as `nn.Linear` has them, make the matrix `M`, `(D, D)`, with `x_q @ M @ x_k` the unscaled
-# score of that head. *Review of lesson 6:* head $h$ owns rows `h * K` to `(h + 1) * K - 1` of both. A `ValueError` that names
-# what was wrong, and its value, unless `n_heads` is at least 1 and divides `D`, and `0 <= head < n_heads`.
+# 1. Without all of them, the behaviour is gone.
+# 2. With any one of them put back, and the others still removed, it is not gone.
 #
-# **On paper.** `D = 2`, two heads, so `K = 1`, and head 1 owns the last row of each: $(3, 4)$ of $\mathbf{W}_q$ and
-# $(7, 8)$ of $\mathbf{W}_k$. Then
+# Such a list need not name all heads of a circuit. Of two heads in a row, such as the only previous-token head and the only
+# induction head, either one alone is a right answer. If several lists are right, return any of them.
 #
-# $$ \mathbf{M} = \begin{pmatrix} 3 \\ 4 \end{pmatrix} \begin{pmatrix} 7 & 8 \end{pmatrix} =
+# If the behaviour is gone with all heads in place, return an empty list. If the loss without all `L * H` heads is below
+# `chance`, raise a `ValueError` that names `chance`. In the grader's models, removing more heads never brings a behaviour back.
+#
+# **Worked example.** Three heads, and `chance` is 2. Without any single one the loss is 0.1. Without `(1, 0)` and `(1, 1)` it
+# is 2.5, and without all three as well; without `(0, 0)` and one other it is 0.1. No head matters alone, and the only right
+# answer is `[(1, 0), (1, 1)]`.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(necessary_heads)
+
+
+# %% nbgrader={"grade": false, "grade_id": "necessary_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+from collections.abc import Callable
+
+
+def necessary_heads(
+    loss_without: Callable[[list[tuple[int, int]]], float], scores: torch.Tensor, chance: float
+) -> list[tuple[int, int]]:
+    """The heads without which a behaviour is gone, and no head more.
+
+    loss_without: list of pairs (layer, head) -> loss without these heads; scores: (L, H), their induction scores;
+    chance: the loss from which on the behaviour is gone.
+    Returns pairs (layer, head): without them the loss is at least chance; with any one of them put back it is below.
+    Raises ValueError if the loss without all heads is below chance.
+    """
+    ### BEGIN SOLUTION
+    n_layers, n_heads = scores.shape
+    named = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    if loss_without(named) < chance:
+        raise ValueError(f"chance is {chance}, and without any head the loss is only {loss_without(named):.2f}")
+    for pair in list(named):
+        fewer = [other for other in named if other != pair]
+        if loss_without(fewer) >= chance:  # this head adds nothing to the removal of the others
+            named = fewer
+    return named
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_necessary_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(necessary_heads)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(necessary_heads)
+### END HIDDEN TESTS
+
+
+# %%
+def highest_scores(loss_without, scores, chance):
+    """All heads with an induction score above a half, without any measurement."""
+    return [(layer, head) for layer, row in enumerate(scores.tolist()) for head in range(len(row)) if row[head] > 0.5]
+
+
+name_heads = use(necessary_heads, otherwise=highest_scores)
+models = {
+    "letters": (loss_without, scores, new),
+    lm.whose: (measure(lm, random_words, 12), word_scores, word_new),
+}
+for name, (without, of_heads, chance) in models.items():
+    try:
+        claim = name_heads(without, of_heads, chance)
+        print(
+            f"{name}: {claim}\n    loss {without([]):.2f}, without these heads {without(claim):.2f}, of new tokens {chance:.2f}"
+        )
+        print("    with one put back:", [round(without([o for o in claim if o != pair]), 2) for pair in claim])
+    except ValueError as error:
+        print(f"{name}: no claim ({error})")
+print(f"Computed with {name_heads.whose} and {removed.whose}")
+
+# %% [markdown]
+# For the model of letters, more than one claim is right. Measure four:
+
+# %%
+claims = {
+    "the head with the highest score": [(1, best)],
+    "all of layer 1": [(1, head) for head in range(4)],
+    "the previous-token head": [(0, looks_back)],
+    "the previous-token head and the best": [(0, looks_back), (1, best)],
+}
+for name, heads in claims.items():
+    print(f"{name:38} loss {loss_without(heads):.2f} {'gone' if loss_without(heads) >= new else 'not gone'}")
+
+# %% [markdown]
+# The first claim fails. The second and the third are right, with different heads. Neither names the whole circuit, because a
+# chain breaks at any link. The fourth names a head too many: put the best head back, and the behaviour is still gone.
+#
+# So a list of necessary heads is *an* answer, for one kind of removal on one kind of text. In large models, later layers partly
+# compensate for a removal ([McGrath et al. 2023](https://arxiv.org/abs/2307.15771)), so claims about a single part often fail.
+
+# %% [markdown]
+# ## 9. What a head asks for, and what it passes on
+#
+# A head has four matrices, but it does only two things, and a single matrix, `(D, D)`, describes each. With head $h$'s own `K`
+# rows of the weights, a score before scaling is
+#
+# $$ \mathbf{q} \cdot \mathbf{k} = (\mathbf{W}_q^{h} \mathbf{x}_i)^\top (\mathbf{W}_k^{h} \mathbf{x}_j) =
+#    \mathbf{x}_i^\top \underbrace{{\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}}_{\text{QK circuit}} \mathbf{x}_j . $$
+#
+# The **QK circuit** decides which position looks at which. The **OV circuit**, ${\mathbf{W}_v^{h}}^\top
+# {\mathbf{W}_o^{h}}^\top$ with the head's own columns of $\mathbf{W}_o$, turns the vector that the head looks at into the
+# vector that it adds to the stream.
+#
+# ### Exercise 7: `qk_circuit(W_q, W_k, head, n_heads)`
+#
+# *Difficulty ★★☆ · about 6 minutes*
+#
+# Make the QK circuit of one head, `(D, D)`, from two weights `(D, D)` as `nn.Linear` has them: the matrix `M` for which `x_q @
+# M @ x_k` is the unscaled score. *Review:* head $h$ owns rows `h * K` to `(h + 1) * K - 1` of both. Unless `n_heads` is at
+# least 1 and divides `D`, and `0 <= head < n_heads`, raise a `ValueError` that names what was wrong, and its value.
+#
+# **Worked example.** `D = 2`, two heads, so `K = 1`. Head 1 owns the last rows, $(3, 4)$ of $\mathbf{W}_q$ and $(7, 8)$ of
+# $\mathbf{W}_k$. Its QK circuit is
+#
+# $$ \begin{pmatrix} 3 \\ 4 \end{pmatrix} \begin{pmatrix} 7 & 8 \end{pmatrix} =
 #    \begin{pmatrix} 21 & 24 \\ 28 & 32 \end{pmatrix} . $$
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(qk_circuit)
 
 
@@ -715,8 +1004,8 @@ def qk_circuit(W_q: torch.Tensor, W_k: torch.Tensor, head: int, n_heads: int) ->
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_qk_circuit", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(qk_circuit)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_qk_circuit", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(qk_circuit)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -724,264 +1013,284 @@ grade(qk_circuit)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Two readings of such matrices. **Left:** the QK circuit of a head of layer 0, between *places* alone, whatever
-# letters stand there: $\mathbf{P} \mathbf{M} \mathbf{P}^\top$ with the table of places $\mathbf{P}$, normalised as the
-# layer does it, then scaled, masked and put through softmax. **Right:** the OV circuit of a head of layer 2 between
-# *letters*: in row $a$ and column $b$ stands by how much the logit of $b$ rises where the head looks at an $a$.
+# Layer 1 of the model of letters does not rotate queries and keys, and there are no norms. So its scores are exactly
+# $\mathbf{x}_i^\top {\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}\, \mathbf{x}_j / \sqrt{d_k}$, and each $\mathbf{x}$ is a sum. Take
+# one term on each side: for the query the embedding of its letter, for the key what a head of layer 0 writes when it looks at a
+# letter. This gives a map of letters by letters.
 
 # %%
 circuit = use(qk_circuit, otherwise=torch_fallbacks.circuit)
-K = sizes.d_model // sizes.n_heads
+E = tiny.tokens.weight  # (26, 64): one row per letter
 
 
-@torch.no_grad()
-def between_places(layer, head, n_places=24):
-    """Who would look at whom by the places alone: weights (n_places, n_places)."""
-    block = model.blocks[layer]
-    places = block.norm_1(model.places.weight[:n_places])
-    M = circuit(block.attention.W_q.weight, block.attention.W_k.weight, head, sizes.n_heads)
-    future = torch.ones(n_places, n_places, dtype=torch.bool).triu(1)
-    return (places @ M @ places.T / K**0.5).masked_fill(future, -torch.inf).softmax(-1)
+def moves(layer, head):
+    """The OV circuit of a head, (D, D): x @ moves is what it adds to the stream when it looks at x."""
+    attention, rows = tiny.blocks[layer], slice(16 * head, 16 * head + 16)
+    return attention.W_v.weight[rows].T @ attention.W_o.weight[:, rows].T
 
 
-@torch.no_grad()
-def between_letters(layer, head, alphabet):
-    """By how much each logit rises where the head looks at a letter: (letters, letters)."""
-    block, rows = model.blocks[layer], slice(head * K, (head + 1) * K)
-    vectors = model.tokens.weight[letters.encode(alphabet)]
-    OV = block.attention.W_v.weight[rows].T @ block.attention.W_o.weight[:, rows].T  # (D, D)
-    return block.norm_1(vectors) @ OV @ vectors.T
+def looks_for(head, written):
+    """Scores of a head of layer 1, (26, 26): the query has letter a, the key's stream has row b of `written`."""
+    M = circuit(tiny.blocks[1].W_q.weight, tiny.blocks[1].W_k.weight, head, 4)
+    return E @ M @ written.T / 16**0.5
 
+
+# %% [markdown]
+# ### Predict: the diagonals
+#
+# Head 0 of layer 1 has two such maps: one for keys that contain their own letter, one for keys that contain what the
+# previous-token head wrote. Which map has a clearly positive diagonal?
+
+# %%
+# The map: "the key's own letter", "what was written" or "both"
+predict("the map with a positive diagonal", ...)
+
+# %%
+own_letter = looks_for(0, E)
+written_before = looks_for(0, E @ moves(0, looks_back))  # (26, 26)
+copies = {(layer, head): E @ moves(layer, head) @ tiny.unembed.weight.T for layer, head in every}  # (26, 26) each
+print("Mean of the diagonals, and of all entries:")
+print(f"  scores, the key's own letter:         {own_letter.diagonal().mean():5.1f} {own_letter.mean():5.1f}")
+print(
+    f"  scores, written by head {looks_back} of layer 0:  {written_before.diagonal().mean():5.1f} {written_before.mean():5.1f}"
+)
+for (layer, head), logits in copies.items():
+    print(f"  logits, OV circuit of layer {layer}, head {head}: {logits.diagonal().mean():5.1f} {logits.mean():5.1f}")
+print(f"Scores computed with {circuit.whose}")
 
 # %% tags=["demo"]
-# @title A QK circuit between places, and an OV circuit between letters
-figure, (left, right) = figures.row(2, width=4.6, height=4.1)
-alphabet = "abcdefghijklmnopqrstuvwxyz"
-looks, adds = between_places(0, 3), between_letters(2, 0, alphabet)
-future = torch.ones_like(looks).triu(1).bool()
-figures.heat_map(
-    looks, ax=left, part="weights", blocked=future, numbers=False, title="layer 0, head 3: places (weights)"
-)
-figures.heat_map(
-    adds,
-    ax=right,
-    rows=list(alphabet),
-    columns=list(alphabet),
-    part="scores",
-    numbers=False,
-    title="layer 2, head 0: letters (logits)",
-)
-right.tick_params(labelsize=6)
-back = looks.diagonal(-1).mean()
+# @title What a head of layer 1 looks for, and what all four copy
+alphabet = list(tiny.letters.alphabet)
 figures.show(
-    figure,
-    alt=f"Left, weights between 24 places: near the diagonal, {back:.2f} on the place just before, and in the middle "
-    f"rows weight in the first column, too. Right, 26 letters by 26: "
-    f"the diagonal has {adds.diagonal().mean():.1f} on the average, all cells {adds.mean():.1f}.",
-    caption=f"Left made by {circuit.whose}; right by the lesson.",
+    figures.heat_map(written_before, rows=alphabet, columns=alphabet, part="scores", numbers=False, size=(6.2, 5.6)),
+    alt="A map of 26 by 26 letters with a dark diagonal, scores: "
+    f"{written_before.diagonal().mean():.1f} on the diagonal, {written_before.mean():.1f} on average.",
+    caption="Layer 1, head 0: the score of a query with the letter of the row, at a position after the letter of the "
+    f"column. Computed with {circuit.whose}.",
+)
+of_letters = torch.stack([copies[1, head].diagonal() for head in range(4)])  # (4, 26)
+with_sum = torch.cat([of_letters, of_letters.sum(0, keepdim=True)])
+names = [*(f"head {head}" for head in range(4)), "together"]
+figures.show(
+    figures.heat_map(with_sum, rows=names, columns=alphabet, kind="scores", numbers=False, size=(9.0, 2.4)),
+    alt="A map with a row for each head of layer 1 and one for all, and a column for each letter: by how much the logit of a letter "
+    "rises when the head looks at it. Each head raises some letters more than others. Together: from "
+    f"{with_sum[4].min():.1f} to {with_sum[4].max():.1f}.",
+    caption="Layer 1: by how much each head raises the logit of the letter that it looks at.",
 )
 
 # %% [markdown]
-# On the left, places alone make the head look at its own place and a few before it, before a single letter was read;
-# in the middle rows much goes to the very first place as well. On the right the diagonal is *negative*, throughout: a
-# letter that this head looks at becomes less likely. It does not copy, it holds back. Textbooks say that an induction
-# head's own OV circuit has a *positive* diagonal. In models that have nothing but attention it has; ours passes what it
-# finds to an mlp, which says it. What holds in one model need not hold in the next, and that is why one looks.
+# In the first map, the head looks for positions after the query's *own* letter, for all 26 letters. Two heads of two layers
+# make one circuit, through a matrix product.
+#
+# In the second map, each head copies only some letters. All four look at the same position and share the alphabet, so that
+# together they raise every logit by 9 to 12. That is why the claim "all of layer 1" in section 8 needs each of them. The heads
+# of layer 0 *lower* the logit of a letter that they look at, which explains the high loss without layer 1 in section 6.
 
 # %% [markdown]
-# ## 8. A published model
+# ## Your experiment (extra)
 #
-# Your `load_gpt2` is the real thing. `course.models.pretrained` fetches a published model of this format from the Hugging Face hub,
-# with its tokeniser: `openai-community/gpt2`, which OpenAI published under the MIT licence, is 550 MB;
-# `distilbert/distilgpt2` (Apache 2.0) is 350 MB. Nothing is fetched unless you take away the `#`: you need a network,
-# some patience and 2 GB of memory.
+# *Experiment ★★☆ · about 7 minutes.* **What comes through layer 0?** In section 7 you corrupted the letter to look *for*. Now
+# corrupt the letter to *copy* instead: position 3 of `clean` becomes `drawn[:, 20]`, and the right letter is still `right`.
+#
+# Patch all four heads of layer 0 at *all* positions from the clean run, with `right_logit` and a `change` as in section 7. What
+# share of the difference in the right letter's logit comes back? Guess before you run it; for the corrupted text of section 7 it
+# is 0.96.
+
+# %%
+other = clean.clone()
+other[:, 3] = drawn[:, 20]
+
+# Your code: the logit in this corrupted run, and with layer 0 patched
+
+finding = ...  # a share: 0 is none of the difference, 1 is all of it
+
+# %% tags=["demo"]
+check("experiment", finding)
+
+# %% [markdown]
+# ## 10. A published model (extra)
+#
+# Your `load_gpt2` works for the real GPT-2, too. `pretrained.fetch` downloads a model of this format from the Hugging Face hub,
+# with its tokenizer: `openai-community/gpt2` (MIT licence, 550 MB) or `distilbert/distilgpt2` (Apache 2.0, 350 MB). Remove the
+# `#` to fetch it. You need a network connection and 2 GB of memory.
 
 # %% tags=["demo"]
 from course import pretrained
 
 published = None
-# published = hub.fetch("openai-community/gpt2")
+# published = pretrained.fetch("openai-community/gpt2")
 
 if published:
     theirs = load_gpt2(published.sizes.model(), published.checkpoint)
-    sentence = "When Mary and John went to the store, John gave a drink to"
-    seen = torch.tensor([published.tokens.encode(sentence)])
+    prompt = "When Mary and John went to the store, John gave a drink to"
+    seen = torch.tensor([published.tokens.encode(prompt)])
     with torch.no_grad():
         likely = theirs(seen)[0, -1].softmax(-1).topk(5)
     for chance, token in zip(likely.values.tolist(), published.tokens.decode(likely.indices.tolist()), strict=True):
         print(f"{chance:.2f}  {token!r}")
 else:
-    print("Not fetched. Our own small model has the same names, shapes and layout, and goes through the same code.")
+    print("Not fetched. The model of section 1 has the same names and layout, and goes through the same code.")
 
 # %% [markdown]
-# Try the score of section 5 on it, with random tokens: of its 144 heads a handful, around the middle of its twelve
-# layers, are induction heads.
+# The prompt is from Wang et al., [Interpretability in the Wild](https://arxiv.org/abs/2211.00593). By patching, they found
+# which heads of GPT-2 lead to the answer *Mary*; induction heads are among them. Try `induction_score` on random tokens.
 
 # %% [markdown]
-# ## 9. Is it a bug?
+# ## 11. Is it a bug? (extra)
 #
-# **"`nn.GELU` must not be used for GPT-2's weights."** GPT-2's own code computes its nonlinearity by a formula with a
-# tanh. Somebody proposed to put PyTorch's `nn.GELU` in its place in nanoGPT, which is faster; the author hesitated,
-# since published weights were made for the formula
-# ([karpathy/nanoGPT#2](https://github.com/karpathy/nanoGPT/issues/2),
-# [#274](https://github.com/karpathy/nanoGPT/pull/274)). **Decide before you run the cell:** is the plain `nn.GELU()`
-# the same function? And how much would it matter?
+# ### Predict: "`nn.GELU` is wrong for GPT-2's weights" (extra)
+#
+# GPT-2 computes its nonlinearity by a formula with a tanh. Somebody proposed that nanoGPT should use PyTorch's plain `nn.GELU`,
+# which is faster. The author hesitated, because the weights were trained with the formula
+# ([karpathy/nanoGPT#2](https://github.com/karpathy/nanoGPT/issues/2), [#274](https://github.com/karpathy/nanoGPT/pull/274)). By
+# how much do the two functions differ at most?
+
+# %%
+# The largest difference: "0", "below 0.001" or "above 0.01"
+predict("the two GELUs", ...)
+
+# %%
+grid = torch.linspace(-6, 6, 1001)
+formula = 0.5 * grid * (1 + torch.tanh(math.sqrt(2 / math.pi) * (grid + 0.044715 * grid**3)))
+approximate = nn.GELU(approximate="tanh")
+print(f"formula and nn.GELU(approximate='tanh') differ by up to {(formula - approximate(grid)).abs().max():.0e}")
+print(f"formula and nn.GELU() differ by up to                   {(formula - nn.GELU()(grid)).abs().max():.0e}")
 
 
-# %% tags=["demo"]
 def logits_with(gelu):
-    """The loaded model's logits on the sentence, with another GELU in all blocks."""
-    before = [block.mlp[1] for block in model.blocks]
+    """The loaded model's logits on the tale, with another GELU in all blocks."""
+    kept = [block.mlp[1] for block in model.blocks]
     for block in model.blocks:
         block.mlp[1] = gelu
     with torch.no_grad():
-        logits = model(torch.tensor([letters.encode(text)]))
-    for block, old in zip(model.blocks, before, strict=True):
+        logits = model(tale_ids)
+    for block, old in zip(model.blocks, kept, strict=True):
         block.mlp[1] = old
     return logits
 
 
-approximate = nn.GELU(approximate="tanh")
-by_formula = logits_with(approximate)
-plain = logits_with(nn.GELU())
-x = torch.linspace(-6, 6, 1001)
-formula = 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-print(f"tanh formula and nn.GELU(approximate='tanh') differ by up to {(formula - approximate(x)).abs().max():.0e}")
-print(f"tanh formula and nn.GELU() differ by up to                   {(formula - nn.GELU()(x)).abs().max():.0e}")
+changed = (logits_with(nn.GELU()) - logits_with(approximate)).abs().max()
+print(f"logits of the loaded model differ by up to {changed:.0e}")
+
+# %% [markdown]
+# Half a bug. Hardly anybody would see a difference in a text, but a test to 1e-4 fails, and then you cannot see whether
+# something else is wrong as well. Use the function that the weights were trained with.
+#
+# ### Predict: "The bias of the keys can be left out" (extra)
+#
+# Set `W_k.bias` to zero in every layer of the loaded model. Do the logits change?
+
+# %%
+# The logits: "change" or "stay"
+predict("the bias of the keys", ...)
+
+# %%
+with torch.no_grad():
+    logits_before = model(tale_ids)
+    biases = [block.attention.W_k.bias.clone() for block in model.blocks]
+    for block in model.blocks:
+        block.attention.W_k.bias.zero_()
+    change = (model(tale_ids) - logits_before).abs().max()
+    for block, bias in zip(model.blocks, biases, strict=True):
+        block.attention.W_k.bias.copy_(bias)
 print(
-    f"logits of the model, of a size of {by_formula.abs().max():.0f}, differ by up to {(plain - by_formula).abs().max():.0e}"
+    f"biases up to {max(bias.abs().max() for bias in biases):.2f}; without them the logits change by up to {change:.0e}"
 )
 
 # %% [markdown]
-# <details><summary>Answer</summary>
-#
-# Half a bug. `nn.GELU(approximate="tanh")` *is* the formula. The plain `nn.GELU()` is another function, if by less
-# than a thousandth: nobody would hear the difference in a text, but the logits are off by more than rounding, so a
-# test to 1e-4 fails, and you can no longer tell whether something else is wrong, too. Use the one that the weights
-# were made with.
-#
-# </details>
-#
-# **"The keys' bias can be left out."** Set `b_k` to zero in every layer. **Decide:** do the logits change?
-
-# %% tags=["demo"]
-with torch.no_grad():
-    ids = torch.tensor([letters.encode(text)])
-    before = model(ids)
-    kept = [block.attention.W_k.bias.clone() for block in model.blocks]
-    for block in model.blocks:
-        block.attention.W_k.bias.zero_()
-    change = (model(ids) - before).abs().max()
-    for block, bias in zip(model.blocks, kept, strict=True):
-        block.attention.W_k.bias.copy_(bias)
-    biases = max(bias.abs().max() for bias in kept)
-print(f"biases of the keys up to {biases:.2f}; without them the logits change by up to {change:.0e}")
+# A score becomes $\mathbf{q} \cdot (\mathbf{k} + \mathbf{b}_k) = \mathbf{q} \cdot \mathbf{k} + \mathbf{q} \cdot \mathbf{b}_k$:
+# all scores of a query change by the same number, and softmax ignores it. So a loader can lose a tensor and pass every test of
+# its logits. That is why the grader compares the tensors, too.
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# ## 12. Seen in the wild (extra)
 #
-# They do not, but for rounding. A query's scores become $\mathbf{q} \cdot (\mathbf{k}_s + \mathbf{b}_k) = \mathbf{q}
-# \cdot \mathbf{k}_s + \mathbf{q} \cdot \mathbf{b}_k$: the same number is added for every key, and softmax does not
-# notice. So a model can lose a tensor on the way and pass every test of its logits. A copy is a copy only if every
-# number is there, and the grader asks for each.
-#
-# </details>
-
-# %% [markdown]
-# ## 10. Seen in the wild
-#
-# **The other way round.** A model trained with `nn.Linear` was handed to a program that expects GPT-2's `Conv1D`.
+# **The missing transpose.** A model trained with `nn.Linear` was given to a program that expects GPT-2's layout.
 #
 # ```diff
 # - new[name] = weight
 # + new[name] = weight.T    # c_attn, c_fc and c_proj are stored (in, out)
 # ```
 #
-# From outside: a page of *size mismatch* ([karpathy/nanoGPT#190](https://github.com/karpathy/nanoGPT/issues/190)).
-# Read the page again and see who is missing from it: `attn.c_proj`, the square one. Whoever turns only what complains
-# has a model that loads, and babbles.
+# Symptom: a page of *size mismatch* errors ([karpathy/nanoGPT#190](https://github.com/karpathy/nanoGPT/issues/190)). The square
+# `attn.c_proj` is missing from that page. If you transpose only what raises an error, you get a model that loads and writes
+# nonsense.
 #
-# **A mask among the weights.** `attn.bias` and `attn.masked_bias` were saved for years and then no longer.
+# **A mask among the weights.** For years, `attn.bias` and `attn.masked_bias` were saved with the weights. Then they were not.
 #
 # ```diff
 # - model.load_state_dict(checkpoint)
 # + model.load_state_dict({name: checkpoint[theirs] for name, theirs in needed.items()})
 # ```
 #
-# From outside: *unexpected key(s)* with files that are perfectly good
-# ([huggingface/transformers#24581](https://github.com/huggingface/transformers/issues/24581)), or an assertion that
-# counts names and finds too few ([karpathy/minGPT#122](https://github.com/karpathy/minGPT/pull/122)). Take what you
-# need, by name.
+# Symptom: *unexpected key(s)* for files that are right
+# ([huggingface/transformers#24581](https://github.com/huggingface/transformers/issues/24581)), or an assertion that counts
+# names ([karpathy/minGPT#122](https://github.com/karpathy/minGPT/pull/122)). Take what you need, by name.
 #
-# **A lens with the wrong norm.** A library for looking into models normalised every layer by the scale that the *last*
-# layer happened to have.
+# **A lens with the wrong norm.** A library normalised every layer by the scale of the *last* one.
 #
 # ```diff
 # - normalised = (x - x.mean(-1, keepdim=True)) / last_scale
 # + normalised = norm(x)
 # ```
 #
-# From outside: pictures in which early layers seemed to know nothing at all, since what is divided by too large a
-# scale gives even probabilities
-# ([TransformerLensOrg/TransformerLens#1076](https://github.com/TransformerLensOrg/TransformerLens/issues/1076)). Two
-# years before, somebody had unembedded the last layer so and found that it was not the model's logits
-# ([#523](https://github.com/TransformerLensOrg/TransformerLens/issues/523)). That is a test for every lens: its last
-# row must be what the model says. Beware of the reverse, too: some libraries hand out the last hidden state
-# *normalised already* ([huggingface/transformers#26142](https://github.com/huggingface/transformers/pull/26142)), and
-# then the norm comes twice.
+# Symptom: early layers that seemed to know nothing, because division by too large a scale gives nearly even probabilities
+# ([TransformerLens#1076](https://github.com/TransformerLensOrg/TransformerLens/issues/1076)). A test for every lens: its last
+# row must be the model's logits ([#523](https://github.com/TransformerLensOrg/TransformerLens/issues/523)). And some libraries
+# return the last hidden state *already normalised*
+# ([transformers#26142](https://github.com/huggingface/transformers/pull/26142)), so that the norm is applied twice.
 
 # %%
 with torch.no_grad():
-    run = model.run(ids)
-    last = lens(run.hidden, model.norm, model.tokens.weight)[-1]
-print(f"The lens's last row and the logits differ by up to {(last - run.logits).abs().max():.0e} ({lens.whose})")
+    run = lm.run(held_out)
+    last_row = lens(run.hidden, lm.norm, lm.tokens.weight)[-1]
+print(f"The lens's last row and the logits differ by up to {(last_row - run.logits).abs().max():.0e} ({lens.whose})")
 
 # %% [markdown]
 # ## Summary
 #
-# 1. A checkpoint is names and tensors. GPT-2's has queries, keys and values in one, weights stored (in, out), and masks among
-#    them.
-# 2. Look first, copy afterwards; say what is missing; and prove the loaded model by its logits.
-# 3. Every layer adds to the residual stream, so every layer can be read by the norm and the unembedding: the logit lens.
-# 4. Heads are found by a score on texts made for it. What one is worth is told by taking it out, and depends on the others.
-# 5. A head is two matrices: the QK circuit says who looks at whom, the OV circuit what is passed on.
+# 1. A checkpoint is names and tensors. In GPT-2's, one matrix makes queries, keys and values, and weights are stored (in, out).
+# 2. Check everything, then copy; say what is missing; prove the loaded model by its logits.
+# 3. Each layer adds to the residual stream, so the norm and the unembedding read every layer: the logit lens.
+# 4. A score finds a head, ablation shows what is gone without it, and patching shows which information goes through it.
+# 5. A head is two matrices: the QK circuit decides where it looks, the OV circuit what it adds.
 #
-# $$ \operatorname{score}(\mathbf{x}_q, \mathbf{x}_k) = \mathbf{x}_q^\top {\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}\, \mathbf{x}_k $$
+# $$ \operatorname{score}(\mathbf{x}_i, \mathbf{x}_j) =
+#    \mathbf{x}_i^\top {\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}\, \mathbf{x}_j / \sqrt{d_k} $$
 #
-# **To read on:**
+# **To read on:** Elhage et al., [A Mathematical Framework for Transformer
+# Circuits](https://transformer-circuits.pub/2021/framework/index.html): QK and OV circuits, in models of attention alone ·
+# Olsson et al., [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895): where the score comes from ·
+# nostalgebraist, [interpreting GPT: the logit
+# lens](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens).
 #
-# - Elhage et al., [A Mathematical Framework for Transformer Circuits](https://transformer-circuits.pub/2021/framework/index.html):
-#   QK and OV circuits
-# - Olsson et al., [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895), where the score comes from
-# - nostalgebraist, [interpreting GPT: the logit lens](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)
+# In lesson 12 attention connects two sequences.
 
 # %% [markdown]
-# ## Challenge: `head_contributions(head_outputs, W_o, direction)`
+# ## Challenge: `head_contributions(head_outputs, W_o, direction)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+# Ablation runs the model again for each set of heads. **Direct logit attribution** measures all heads in one run. A logit is a
+# dot product of the stream with a row of the unembedding, and the stream is a *sum* to which each head adds a vector. So the
+# amount by which a model prefers one token to another is a sum too, with one term per head.
 #
-# Section 6 ran the model anew for each set of heads that it took out. There is a way to ask all heads at once, without
-# running anything again. A logit is a dot product of the residual stream with a row of the unembedding, and the
-# stream is a *sum*, to which every head has added a vector. So by how much the model prefers one token to another is a sum,
-# too, with a number for each head: **direct logit attribution**.
+# `head_outputs` is `(B, H, T, K)`, as in exercise 5; `W_o` is `(D, D)`, as `nn.Linear` has it (out, in), without its bias;
+# `direction` is `(D,)`, for instance the row of one token minus that of the other. Return `(B, H, T)`: the dot product of the
+# direction with what each head adds to the stream at each position. You need no loop, and no tensor with a vector of width $D$
+# for each head.
 #
-# `head_outputs` is `(B, H, T, K)`, what the heads of a layer gave, as in exercise 5; `W_o` is `(D, D)`, stored as `nn.Linear`
-# stores it (out, in), without its bias; `direction` is `(D,)`: for instance the row of the one token less that of the other.
-# Return `(B, H, T)`: the dot product of the direction with what each head adds to the stream at each place. No loop is
-# needed, nor a tensor in which every head has a vector of width $D$.
+# **Worked example.** Two heads of width 1 gave 3 and 5, $\mathbf{W}_o = \begin{pmatrix} 1 & 2 \\ 3 & 1 \end{pmatrix}$, the
+# direction is $(1, -1)$. Head 0 adds $3 \cdot (1, 3)$, which counts $3 - 9 = -6$. Head 1 adds $5 \cdot (2, 1)$, which counts
+# $5$. Together they are $-1$, and so is the layer's $(13, 14)$ along the direction.
 #
-# **On paper.** Two heads of width 1 gave 3 and 5, $\mathbf{W}_o = \begin{pmatrix} 1 & 2 \\ 3 & 1 \end{pmatrix}$, the direction
-# is $(1, -1)$. Head 0 adds $3 \cdot (1, 3)$, which counts $3 - 9 = -6$. What does head 1 add, and do both together
-# give what the layer does? (The layer adds $(13, 14)$.)
-#
-# These are the *direct* contributions: what a head does by way of later layers is not among them. And the last norm is left
-# out: it divides all parts of a place by one number, and the rest of it, which is linear, can be put into the direction.
-# Ablation counts everything. Where the two disagree, a later layer was listening.
+# These are the *direct* contributions: what a head does through later layers is not included. (The last norm is left out. It
+# divides all terms of a position by one number; its weights, which are linear, can be part of the direction.) Ablation counts
+# everything. If the two disagree, a later layer read what the head wrote.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(head_contributions)
 
 
@@ -991,7 +1300,7 @@ def head_contributions(head_outputs: torch.Tensor, W_o: torch.Tensor, direction:
 
     head_outputs: (B, H, T, K); W_o: (D, D), as nn.Linear stores it, D = H * K; direction: (D,). Returns (B, H, T).
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

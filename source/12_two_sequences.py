@@ -8,215 +8,254 @@
 # %% [markdown]
 # # Lesson 12: Two sequences
 #
-# Everything so far looked at itself: each token of a text asked the other tokens of the same text. Attention was
-# invented for something else. In 2014 a network that translated from English to French was to look back at the English
-# while it wrote the French. **How does one sequence ask another, how is a model trained that reads one and writes the
-# other, and what can the other one be?**
+# Until now, the tokens of a text attended to tokens of the same text. Attention was invented for something else: in 2014, a
+# network that translated from English to French looked back at the English while it wrote the French. **How does one sequence
+# attend to another, how do you train a model that reads one and writes the other, and must the sequence that it reads be
+# text?**
 #
-# You will build cross-attention, join an encoder and a decoder, and train them on a language that nobody speaks, in some
-# ten seconds. Then you read off the weights which word came from which, watch the model write without a teacher, write
-# the search that finds what the greedy way misses, and put a picture in the place of the sentence. At the end stands
-# the history of it all in one page.
+# **You will build** cross-attention, a model that consists of an encoder and a decoder and learns to translate between two
+# languages with different word orders, and beam search, which finds translations that the simplest search misses. At the end,
+# an image replaces the sentence.
 #
-# **You need** masks (lesson 5), heads (lesson 6) and training (lesson 8). Nothing from your earlier notebooks has to be
-# copied.
+# **You need** masks (lesson 5), heads (lesson 6) and training (lesson 8). You need nothing from your earlier notebooks.
 #
-# **Time:** about 90 minutes
-#
-# | letter | meaning |
-# |---|---|
-# | $B$, $H$ | sentences in a batch, heads |
-# | $S$ | positions of the **source**, which is read |
-# | $T$ | positions of the **target**, which is written |
-# | `D`, `K` | in shapes, the width of the model and of one head; $d_k$ in formulas |
-# | $N$ | the vocabulary: how many different tokens can be written |
-# | **memory** | what the encoder makes of the source, and what the decoder looks at |
+# **Time:** about 90 minutes, plus 25 for the parts marked *extra*
 
 # %%
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from course import begin, check, figures, hint, predict, progress, review, sliders, use
+from course.models import torch_fallbacks
 from torch import nn
 
 begin("12_two_sequences")
 
+# %% tags=["demo"]
+# @title The part of attention that this lesson changes
+figures.show(figures.diagram.two_sequences())
+
+# %% [markdown]
+# The **source** is the sequence that the model reads, the **target** the one that it writes. In shapes, `B` is the batch, `S`
+# the number of source positions, `T` the number of target positions, `H` the number of heads, `D` the model's width, `K` a
+# head's width and `N` the size of the target's vocabulary.
+
 # %% [markdown]
 # ## Review: three questions on what came before
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer before you unfold.
 #
-# **1.** A mask is True at a cell. May the query look at that key? And what are the weights of a row in which all is True?
+# **1.** A mask is True in a cell. May the query see that key? What are the weights of a row in which every cell is True?
 #
 # <details><summary>Answer</summary>
 #
-# No: True is blocked. A row that is blocked throughout has weights 0, and an output of 0, never NaN (lesson 5).
+# No: True is blocked. In a fully blocked row, weights and output are 0, never NaN (lesson 5).
 #
 # </details>
 #
-# **2.** Queries are `(B, H, T, K)`, keys `(B, H, S, K)`. What is the shape of the weights, and over which dimension do
-# they sum to 1?
+# **2.** Queries are `(B, H, T, K)`, keys `(B, H, S, K)`. What is the shape of the weights, and over which dimension do they sum
+# to 1?
 #
 # <details><summary>Answer</summary>
 #
-# `(B, H, T, S)`, a row for each query, and each row sums to 1: over the last dimension, the keys (lessons 3 and 6).
+# `(B, H, T, S)`: one row per query, and each row sums to 1 over the last dimension, the keys (lessons 3 and 6).
 #
 # </details>
 #
-# **3.** A language model reads tokens $w_0, \dots, w_t$. Which token are the logits of place $t$ compared with?
+# **3.** A language model reads the tokens at positions $0, \dots, t$. With which token is its prediction at position $t$
+# compared?
 #
 # <details><summary>Answer</summary>
 #
-# $w_{t+1}$: targets are one step ahead of the inputs (lesson 8).
+# With the token at position $t + 1$: targets are one step ahead of the inputs (lesson 8).
 #
 # </details>
 
-# %%
-from collections.abc import Callable
-from typing import Any
+# %% tags=["demo"]
+review()
 
 # %% [markdown]
 # ## 1. A language that nobody speaks
 #
-# To learn to read an alignment one needs sentences whose alignment one knows. So here is **Oru**, a language of our own.
-# Every English noun, adjective and verb has one word in it. But the order is another:
+# To check where a model attends while it translates, you need sentences whose word-by-word **alignment** is known: for each
+# word of the translation, the source word that it comes from. So here is **Oru**, a language made for this lesson. Each English
+# noun, adjective and verb has exactly one counterpart, but the word order differs:
 #
-# - the word for *when* comes first, the verb comes last,
-# - an adjective stands behind its noun,
-# - *the* becomes `ta`, behind all that belongs to its noun, and *a* becomes nothing at all,
-# - whoever something is done to is marked by `ka`, a word that English does not have.
+# - The verb comes after its object, and *today*, *again* or *often* comes first.
+# - An adjective follows its noun. *The* becomes `ta`, after noun and adjective; *a* has no counterpart.
+# - The object, the one that the verb acts on, is followed by `ka`.
+# - A clause with *that* comes *before* its noun, and ends with `mo`.
+# - The last verb is followed by `ni` if the subject of the sentence is alive, and by `nu` if it is a thing. In the alignment,
+#   this word comes from the subject.
 #
 # | English | Oru |
 # |---|---|
-# | the hen sees a fox | `kito ta raso ka zami` |
-# | a small hen finds the old boat today | `eno kito pilo melu vata ta ka oket` |
+# | the hen sees a boat | `kito ta melu ka zami ni` |
+# | a tree hides the old fox again | `uzu suva raso vata ta ka oket nu` |
+# | the hen that likes a small fox sees a boat | `raso pilo ka ulin mo kito ta melu ka zami ni` |
 #
-# The next cell holds the dictionary and the grammar. `sentence` makes a random one, with the truth about it: for each
-# word of Oru the place of the English word that it came from, or −1 where there is none. Some 150,000 sentences are
-# possible (its English is rough: *a old fox*). Ids 0, 1 and 2 are no words: padding, *begin* and *end*.
+# The grammar makes over thirty billion sentences, so no model can learn them by heart. (Its English is rough: *a old fox*.) One
+# word has two translations. For *often*, one speaker in three says `ifa`; the others say `ro`, and then one of four words for
+# their mood.
+#
+# You need not follow the code. `sentence` makes a random sentence with its alignment: for each word of Oru, the position of its
+# English word, or −1 if it has none, like `ka`.
 
 # %%
-NOUNS = {
-    "hen": "kito",
-    "fox": "raso",
-    "boat": "melu",
-    "child": "pani",
-    "king": "doro",
-    "tree": "suva",
-    "wolf": "gare",
-    "river": "luma",
-}
+ALIVE = {"hen": "kito", "fox": "raso", "child": "pani", "king": "doro", "wolf": "gare"}
+THINGS = {"boat": "melu", "tree": "suva", "river": "luma", "house": "taku"}
+NOUNS = ALIVE | THINGS
 ADJECTIVES = {"small": "pilo", "old": "vata", "red": "sofi", "tired": "nemu", "wet": "jaku"}
-VERBS = {"sees": "zami", "finds": "oket", "likes": "ulin", "carries": "ibra"}
-WHEN = {"today": "eno", "often": "ifa", "again": "uzu"}
-PAD, BEGIN, END = 0, 1, 2
-ENGLISH = ["", "", "", "the", "a", *NOUNS, *ADJECTIVES, *VERBS, *WHEN]
-ORU = ["", "begin", "end", "ta", "ka", *(word for d in (NOUNS, ADJECTIVES, VERBS, WHEN) for word in d.values())]
+VERBS = {"sees": "zami", "hides": "oket", "likes": "ulin", "carries": "ibra"}
+WHEN = {"today": "eno", "again": "uzu"}
+MOODS = ["ke", "po", "ra", "shu"]
+PAD, BEGIN, END = 0, 1, 2  # ids that are not words
+ENGLISH = ["", "begin", "end", "the", "a", "that", "often", *NOUNS, *ADJECTIVES, *VERBS, *WHEN]
+SMALL_WORDS = ["ta", "ka", "mo", "ni", "nu", "ifa", "ro", *MOODS]
+ORU = ["", "begin", "end", *SMALL_WORDS, *(word for d in (NOUNS, ADJECTIVES, VERBS, WHEN) for word in d.values())]
 
 
 def pick(words, generator):
-    """One of the words."""
-    return list(words)[torch.randint(len(words), (), generator=generator)]
+    """One of the words, at random."""
+    return list(words)[int(torch.randint(len(words), (), generator=generator))]
 
 
-def phrase(generator):
-    """An article, in half of all cases an adjective, and a noun."""
-    adjective = [pick(ADJECTIVES, generator)] if torch.rand((), generator=generator) < 0.5 else []
-    return [pick(["the", "a"], generator), *adjective, pick(NOUNS, generator)]
+def by_chance(probability, generator):
+    """True with this probability."""
+    return bool(torch.rand((), generator=generator) < probability)
 
 
-def in_oru(words, start):
-    """A phrase that begins at place `start` of its sentence, in Oru: pairs of a word and its source."""
-    said = [(NOUNS[words[-1]], start + len(words) - 1)]
-    said += [(ADJECTIVES[words[1]], start + 1)] if len(words) == 3 else []
-    return said + ([("ta", start)] if words[0] == "the" else [])
+def phrase(generator, clause=True):
+    """An article, perhaps an adjective, a noun, and perhaps a clause with "that"."""
+    words = [pick(["the", "a"], generator)]
+    words += [pick(ADJECTIVES, generator)] if by_chance(0.5, generator) else []
+    words += [pick(NOUNS, generator)]
+    if clause and by_chance(0.5, generator):
+        words += ["that", pick(VERBS, generator), *phrase(generator, clause=False)]
+    return words
 
 
-def sentence(generator):
-    """(English words, words of Oru with `end` last, for each of these the place of its source or -1)."""
-    one, verb, other = phrase(generator), pick(VERBS, generator), phrase(generator)
-    when = [pick(WHEN, generator)] if torch.rand((), generator=generator) < 0.5 else []
-    english = [*one, verb, *other, *when]
-    said = [(WHEN[word], len(english) - 1) for word in when]
-    said += in_oru(one, 0) + in_oru(other, len(one) + 1) + [("ka", -1), (VERBS[verb], len(one)), ("end", -1)]
-    return english, [word for word, _ in said], [place for _, place in said]
+def noun_of(words):
+    """The position of a phrase's first noun."""
+    return next(i for i, word in enumerate(words) if word in NOUNS)
+
+
+def phrase_in_oru(words, start):
+    """A phrase that begins at position `start` of its sentence, in Oru: pairs of a word and its source position."""
+    noun, pairs = noun_of(words), []
+    if len(words) > noun + 1:  # "that", a verb and its object
+        pairs += phrase_in_oru(words[noun + 3 :], start + noun + 3)
+        pairs += [("ka", -1), (VERBS[words[noun + 2]], start + noun + 2), ("mo", start + noun + 1)]
+    pairs += [(NOUNS[words[noun]], start + noun)]
+    pairs += [(ADJECTIVES[words[1]], start + 1)] if noun == 2 else []
+    return pairs + ([("ta", start)] if words[0] == "the" else [])
+
+
+def in_oru(one, verb, other, when, generator=None):
+    """Subject, verb, object and when, in Oru: pairs of a word and its source position, -1 where there is none."""
+    last, start = len(one) + 1 + len(other), len(one) + 1
+    pairs = [(WHEN[when], last)] if when in WHEN else []
+    if when == "often":
+        pairs = [("ifa", last)] if by_chance(1 / 3, generator) else [("ro", last), (pick(MOODS, generator), -1)]
+    pairs += [*phrase_in_oru(one, 0), *phrase_in_oru(other, start), ("ka", -1), (VERBS[verb], start - 1)]
+    subject = noun_of(one)
+    return [*pairs, ("ni" if one[subject] in ALIVE else "nu", subject), ("end", -1)]
+
+
+def sentence(generator, whens=("", "today", "again", "often")):
+    """(English words, words of Oru with "end" last, the source position of each word of Oru or -1)."""
+    parts = phrase(generator), pick(VERBS, generator), phrase(generator), pick(whens, generator)
+    one, verb, other, when = parts
+    pairs = in_oru(*parts, generator)
+    return [*one, verb, *other, *([when] if when else [])], [word for word, _ in pairs], [i for _, i in pairs]
 
 
 generator = torch.Generator().manual_seed(12)
 for _ in range(3):
-    english, oru, places = sentence(generator)
-    print(f"{' '.join(english):42} {' '.join(oru):40} {places}")
+    english, oru, positions = sentence(generator)
+    print(f"{' '.join(english)}\n    {' '.join(oru)}\n    {positions}")
 
 # %% [markdown]
-# A batch needs sentences of one length, so the shorter ones are filled up with id 0, on **both sides**: sources to the
-# longest source, translations to the longest translation.
+# ### Predict: alive or a thing
+#
+# How does *the wolf that carries a boat sees the river* end in Oru?
+
+# %%
+# The word after the verb: "ni" or "nu"
+predict("the word after the verb", ...)
+
+# %% tags=["demo"]
+parts = "the wolf that carries a boat".split(), "sees", "the river".split(), ""
+print(" ".join(word for word, _ in in_oru(*parts)))
+
+# %% [markdown]
+# So a word of the translation can depend on a source word that is far away. In a batch, all sources need the same length, and
+# so do all targets. The shorter ones are padded with id 0 in both languages: sources to the longest source, targets to the
+# longest target.
 
 
 # %%
-def batch_of(n, generator):
+def batch_of(n, generator, whens=("", "today", "again", "often")):
     """n sentences: source int64 (B, S), targets int64 (B, T), alignment int64 (B, T) with -1 where there is none."""
-    made = [sentence(generator) for _ in range(n)]
+    made = [sentence(generator, whens) for _ in range(n)]
     columns = (
         [torch.tensor([ENGLISH.index(word) for word in english]) for english, _, _ in made],
         [torch.tensor([ORU.index(word) for word in oru]) for _, oru, _ in made],
-        [torch.tensor(places) for _, _, places in made],
+        [torch.tensor(positions) for _, _, positions in made],
     )
-    fillings = (PAD, PAD, -1)
     return tuple(
-        nn.utils.rnn.pad_sequence(column, batch_first=True, padding_value=filling)
-        for column, filling in zip(columns, fillings, strict=True)
+        nn.utils.rnn.pad_sequence(column, batch_first=True, padding_value=value)
+        for column, value in zip(columns, (PAD, PAD, -1), strict=True)
     )
 
 
-source, targets, alignment = batch_of(4, torch.Generator().manual_seed(6))
+source, targets, alignment = batch_of(4, torch.Generator().manual_seed(69))
 
 # %% tags=["demo"]
-# @title A batch of four, filled up on both sides
+# @title A batch of four, padded in both languages
 figures.show(
     figures.sequences.padding(source, targets, ENGLISH, ORU),
-    caption="Four sentences and their translations. Hatched: padding.",
+    caption="Four English sentences (source) and their translations (targets), one per row. Hatched: padding.",
 )
 
 # %% [markdown]
 # ## 2. Ask another sentence
 #
-# **Cross-attention** is attention whose queries come from one sequence, $\mathbf{X}$ of shape `(T, D)`, and whose keys
-# and values come from another, $\mathbf{M}$ of shape `(S, D)`:
+# **Cross-attention** is attention whose queries come from one sequence, $\mathbf{X}$ of shape `(T, D)`, and whose keys and
+# values come from another, $\mathbf{Y}$ of shape `(S, D)`:
 #
-# $$ \operatorname{cross}(\mathbf{X}, \mathbf{M}) = \operatorname{softmax}\!\left(
-#    \frac{(\mathbf{X} \mathbf{W}_q)(\mathbf{M} \mathbf{W}_k)^\top}{\sqrt{d_k}} \right) \mathbf{M} \mathbf{W}_v $$
+# $$ \operatorname{cross}(\mathbf{X}, \mathbf{Y}) = \operatorname{softmax}\!\left(
+#    \frac{(\mathbf{X} \mathbf{W}_q)(\mathbf{Y} \mathbf{W}_k)^\top}{\sqrt{d_k}} \right) \mathbf{Y} \mathbf{W}_v $$
 #
-# (with heads and $\mathbf{W}_o$ as in lesson 6). There is one row of weights for each position of $\mathbf{X}$ and one
-# column for each of $\mathbf{M}$. No causal mask: the source is there from the start, and whoever writes may look at all
-# of it. What must be blocked is its padding.
+# with heads and $\mathbf{W}_o$ as in lesson 6. The weights have one row per position of $\mathbf{X}$ and one column per
+# position of $\mathbf{Y}$. There is no causal mask: the whole source is known before the first word is written. Only its
+# padding must be blocked.
 #
-# ### Predict first
+# ### Predict: a mask without its dimensions (extra)
 #
-# The mask of a batch is `(B, S)`, the scores are `(B, H, T, S)`. With $B = T = S = 4$ and one head you forget to give
-# the mask its missing dimensions, and write `scores.masked_fill(source_mask, -inf)`. Is there an error? And if not, what
-# is blocked?
-#
-# <details><summary>Answer</summary>
-#
-# No error. Shapes are lined up from the right: the mask's $B$ meets $T$. So query 0 of every sentence gets the padding of
-# sentence 0, query 1 that of sentence 1. It stays unseen as long as the sizes happen to agree, and nothing falls over.
-#
-# </details>
-#
+# The mask of a batch is `(B, S)`, the scores are `(B, H, T, S)`. Here $B = T = S = 4$ and $H = 1$. You write
+# `scores.masked_fill(source_mask, -inf)` and forget to insert the dimensions for heads and queries. What happens?
+
+# %%
+# In sentence b: "an error", "its own padding is blocked" or "padding of other sentences is blocked"
+predict("a mask without its dimensions", ...)
+
+# %% [markdown]
 # ### Exercise 1: `CrossAttention(d_model, n_heads)`
 #
 # *Difficulty ★★☆ · about 12 minutes*
 #
-# A module with `W_q`, `W_k`, `W_v` and `W_o`, all `nn.Linear(d_model, d_model, bias=False)`. Call it with `x`
-# `(B, T, D)`, `source` `(B, S, D)` and perhaps `source_mask`, bool `(B, S)`, True where padded; it returns the output
-# `(B, T, D)` and the weights of every head, `(B, H, T, S)`. Where a source is nothing but padding, weights and output
-# are 0. PyTorch's attention functions are allowed here.
+# - `__init__` makes `W_q`, `W_k`, `W_v` and `W_o`, each an `nn.Linear(d_model, d_model, bias=False)`.
+# - `forward` takes `x`, `(B, T, D)`, `source`, `(B, S, D)`, and optionally `source_mask`, bool `(B, S)`, True where padded. It
+#   returns the output, `(B, T, D)`, and the weights of every head, `(B, H, T, S)`.
+# - If a source consists of padding only, its weights and output are 0. You may use PyTorch's attention functions.
 #
-# **On paper.** All matrices are the identity, and there are two heads of width 1. One query, (1, 0), asks two
-# positions, (0, 4) and (log 3, 8). In head 0 the query is 1 and the keys are 0 and log 3: weights ¼ and ¾, and a value of
-# ¾ · log 3 ≈ 0.82. In head 1 the query is 0, so both weights are ½, and the value is 6.
+# **Worked example.** All matrices are the identity, and there are two heads of width 1. One query, $(1, 0)$, attends to two
+# source positions, $(0, 4)$ and $(\ln 3, 8)$. In head 0 the query is 1 and the keys are 0 and $\ln 3$, so the weights are ¼ and
+# ¾, and the output is $\tfrac34 \ln 3 \approx 0.82$. In head 1 the query is 0, so both weights are ½, and the output is 6.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -259,7 +298,7 @@ class CrossAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_CrossAttention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(CrossAttention)  # NameError? Run the notebook's first cell
+check(CrossAttention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -267,37 +306,36 @@ grade(CrossAttention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Until your class passes, PyTorch's attention stands in for it. Here is what the two calls of a translation look like in
-# shapes: `x` is what has been written, `source` what was read.
+# Here are the shapes in one call, for four sources and six target positions each:
 
 # %%
 Cross = use(CrossAttention, torch_fallbacks.CrossAttention)
 torch.manual_seed(0)
 output, weights = Cross(16, 2)(torch.randn(4, 6, 16), torch.randn(4, source.shape[1], 16), source == PAD)
-print("output", tuple(output.shape), " weights", tuple(weights.shape), " by", Cross.whose)
-print("weight on padding:", weights.masked_select((source == PAD)[:, None, None]).abs().max().item())
+print("output", tuple(output.shape), " weights", tuple(weights.shape), " computed with", Cross.whose)
+print("largest weight on padding:", weights.masked_select((source == PAD)[:, None, None]).abs().max().item())
 
 # %% [markdown]
 # ## 3. Teacher forcing
 #
-# The decoder is a language model with a window on the source: it predicts each word from the words before it and from
-# what it sees there. In training those words are known. So one does not let the model write; one hands it the *right*
-# words so far, whatever it would have written, and asks at every place for the next one. This is called **teacher
-# forcing**. All places are trained at once, in one call, and the causal mask sees to it that no place sees its own answer.
+# The decoder, the part that writes the target, is a language model that also sees the source: it predicts each word from the
+# words before it and from the source. In training, the correct words are known, so the decoder does not read its own
+# predictions. At every position it reads the *correct* words so far. This is called **teacher forcing**. All positions are
+# trained in one call, and the causal mask hides from each position the word that it has to predict.
 #
-# The first word has no word before it. For that there is `begin`.
+# The first word has no word before it, so the decoder reads `begin` there.
 #
 # ### Exercise 2: `teacher_inputs(targets, begin)`
 #
 # *Difficulty ★☆☆ · about 4 minutes*
 #
-# From `targets`, int64 `(B, T)`, make what the decoder reads to predict them: `begin`, then all targets but the last. The
-# targets stay as they are, for the loss needs them.
+# Return what the decoder reads when it has to predict `targets`, int64 `(B, T)`: the id `begin`, then all targets but the last.
+# Leave `targets` unchanged, because the loss needs them.
 #
-# **On paper.** `targets` are (5, 8, 2) and `begin` is 1: the decoder reads (1, 5, 8), and has to say 5, 8, 2.
+# **Worked example.** `targets` are $(5, 8, 2)$ and `begin` is 1. The decoder reads $(1, 5, 8)$ and has to predict $(5, 8, 2)$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(teacher_inputs)
 
 
@@ -314,7 +352,7 @@ def teacher_inputs(targets: torch.Tensor, begin: int) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_teacher_inputs", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(teacher_inputs)  # NameError? Run the notebook's first cell
+check(teacher_inputs)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -323,97 +361,101 @@ grade(teacher_inputs)
 
 # %%
 inputs_for = use(teacher_inputs, torch_fallbacks.teacher_inputs)
-targets_in = inputs_for(targets, BEGIN)
-for reads, says in zip(targets_in[0].tolist(), targets[0].tolist(), strict=True):
-    print(f"reads {ORU[reads] or '(padding)':10} has to say {ORU[says] or '(padding: not in the loss)'}")
-print("By", inputs_for.whose)
+for reads, predicts in zip(inputs_for(targets, BEGIN)[0].tolist(), targets[0].tolist(), strict=True):
+    print(f"reads {ORU[reads] or '(padding)':10} predicts {ORU[predicts] or '(padding: not in the loss)'}")
+print("Computed with", inputs_for.whose)
 
 # %% [markdown]
 # ## 4. Encoder and decoder
 #
-# Two modules. The **encoder** reads the whole source, each position looking at all others, and gives the *memory*
-# `(B, S, D)`. The **decoder** reads the targets so far, looks at itself through a causal mask, then at the memory by
-# cross-attention, then thinks for itself in an MLP, and gives logits `(B, T, N)`.
+# The **encoder** reads the whole source; each position attends to all positions. Its output is called the **memory**,
+# `(B, S, D)`. The **decoder** reads the target words so far and returns logits, `(B, T, N)`.
 #
-# Both are ordinary. The encoder below is a block in which a sentence asks *itself*: `self.attention(x, x, mask)` is
-# your cross-attention with one sequence in both places. Self-attention is a special case.
+# Both add to each word a learned vector for its position, and continue with a block as in lesson 8: attention, then an MLP,
+# each after a norm and with a residual connection. The decoder's block has one more part between its causal self-attention and
+# its MLP: cross-attention to the memory.
+#
+# In the encoder below, self-attention is cross-attention with the same sequence in both places.
 
 
 # %%
+def mlp(d_model):
+    """A norm, and an MLP with one hidden layer."""
+    return nn.Sequential(
+        nn.LayerNorm(d_model), nn.Linear(d_model, 2 * d_model), nn.ReLU(), nn.Linear(2 * d_model, d_model)
+    )
+
+
 class Encoder(nn.Module):
     """int64 (B, S), bool (B, S) -> memory (B, S, D)."""
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model):
         super().__init__()
-        self.words, self.places = nn.Embedding(len(ENGLISH), d_model), nn.Embedding(12, d_model)
-        self.attention, self.norm = Cross(d_model, 4), nn.LayerNorm(d_model)
+        self.words, self.positions = nn.Embedding(len(ENGLISH), d_model), nn.Embedding(24, d_model)
+        self.norm, self.attention = nn.LayerNorm(d_model), Cross(d_model, 4)
+        self.mlp, self.last_norm = mlp(d_model), nn.LayerNorm(d_model)
 
     def forward(self, source, source_mask=None):
-        x = self.words(source) + self.places.weight[: source.shape[1]]
-        return self.norm(x + self.attention(x, x, source_mask)[0])
+        x = self.words(source) + self.positions.weight[: source.shape[1]]
+        normed = self.norm(x)
+        x = x + self.attention(normed, normed, source_mask)[0]
+        return self.last_norm(x + self.mlp(x))
 
 
 class Decoder(nn.Module):
-    """int64 (B, T), memory (B, S, D), bool (B, S) -> logits (B, T, N); `weights` holds where it looked, (B, 1, T, S)."""
+    """int64 (B, T), memory (B, S, D), bool (B, S) -> logits (B, T, N). `weights` keeps where it looked, (B, 1, T, S)."""
 
-    def __init__(self, d_model: int, n_words: int) -> None:
+    def __init__(self, d_model, n_words):
         super().__init__()
-        self.words, self.places = nn.Embedding(n_words, d_model), nn.Embedding(12, d_model)
+        self.words, self.positions = nn.Embedding(n_words, d_model), nn.Embedding(28, d_model)
         self.attention = nn.MultiheadAttention(d_model, 4, bias=False, batch_first=True)
-        self.cross = Cross(d_model, 1)  # one head: one map to read
-        self.mlp = nn.Sequential(nn.Linear(d_model, 2 * d_model), nn.ReLU(), nn.Linear(2 * d_model, d_model))
-        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
-        self.out = nn.Linear(d_model, n_words)
+        self.cross = Cross(d_model, 1)  # one head, so that there is one map to read
+        self.norms, self.mlp = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3)), mlp(d_model)
+        self.logits = nn.Linear(d_model, n_words)
 
     def forward(self, targets_in, memory, source_mask=None):
         T = targets_in.shape[1]
-        x = self.words(targets_in) + self.places.weight[:T]
+        x = self.words(targets_in) + self.positions.weight[:T]
         future = torch.ones(T, T, dtype=torch.bool).triu(1)
-        x = self.norms[0](x + self.attention(x, x, x, attn_mask=future, need_weights=False)[0])
-        looked, self.weights = self.cross(x, memory, source_mask)
-        x = self.norms[1](x + looked)
-        return self.out(self.norms[2](x + self.mlp(x)))
+        normed = self.norms[0](x)
+        x = x + self.attention(normed, normed, normed, attn_mask=future, need_weights=False)[0]
+        looked, weights = self.cross(self.norms[1](x), memory, source_mask)
+        self.weights = weights.detach()
+        x = x + looked
+        return self.logits(self.norms[2](x + self.mlp(x)))
 
 
 # %% [markdown]
-# ### Predict first
-#
-# The source's padding is blocked in the encoder and in the decoder. Nobody blocks the padding of the *targets*: the
-# decoder has no mask for it. Does a real word ever look at it?
-#
-# <details><summary>Answer</summary>
-#
-# No. Padding comes last, and the causal mask lets no word see what comes after it. Only the padded places themselves look
-# at padding, and what they say is left out of the loss by `ignore_index`. (With padding at the *front* it would be
-# another matter.)
-#
-# </details>
-#
 # ### Exercise 3: `EncoderDecoder(encoder, decoder)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Join any encoder and any decoder in one module. `forward(source, targets_in, source_mask=None)` asks
-# `encoder(source, source_mask)` once and gives what came out to `decoder(targets_in, memory, source_mask)`, whose logits
-# it returns. The two halves can be called by themselves: `encode(source, source_mask=None)` returns the memory,
-# `decode(targets_in, memory, source_mask=None)` the logits. Both modules must be *parts* of yours, so that `parameters()`
-# and `eval()` reach them. The memory may be anything: hand it on as it is.
+# Join any encoder and any decoder in one module.
 #
-# **On paper.** Who asks whom, in one call with the source $s$, the targets so far $t$ and the mask $p$?
-# `encoder(s, p)` gives $m$; `decoder(t, m, p)` gives the logits. Two calls, and the mask is in both.
+# - `encode(source, source_mask=None)` returns the memory, `encoder(source, source_mask)`.
+# - `decode(targets_in, memory, source_mask=None)` returns the logits, `decoder(targets_in, memory, source_mask)`.
+# - `forward(source, targets_in, source_mask=None)` calls `encoder` once and `decoder` once, and returns the logits.
+# - Call `encoder` and `decoder` with all arguments *by position*, never by name, and pass the mask even if it is None: their
+#   own parameters may have other names, and no default.
+# - Both modules must be *submodules* of yours, so that `parameters()` and `eval()` reach them. The memory may be anything, not
+#   only a tensor: pass it on unchanged.
+#
+# **Worked example.** `encoder` and `decoder` are functions of plain numbers here: `encoder(source, source_mask)` returns
+# `source + source_mask`, and `decoder(targets_in, memory, source_mask)` returns `targets_in * memory + source_mask`. With
+# source 3, targets 2 and mask 1, the memory is $3 + 1 = 4$ and the logits are $2 \cdot 4 + 1 = 9$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(EncoderDecoder)
 
 
 # %% nbgrader={"grade": false, "grade_id": "EncoderDecoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderDecoder(nn.Module):
-    """An encoder and a decoder as one module; both are its parts.
+    """An encoder and a decoder as one module; both are its submodules.
 
     encode(source, source_mask=None) returns what `encoder(source, source_mask)` gives, the memory, whatever it is.
     decode(targets_in, memory, source_mask=None) returns the logits of `decoder(targets_in, memory, source_mask)`.
-    forward(source (B, S), targets_in (B, T), source_mask=None) asks each once and returns logits (B, T, N).
+    forward(source (B, S), targets_in (B, T), source_mask=None) calls each once and returns logits (B, T, N).
     """
 
     def __init__(self, encoder: nn.Module, decoder: nn.Module) -> None:
@@ -441,7 +483,7 @@ class EncoderDecoder(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_EncoderDecoder", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(EncoderDecoder)  # NameError? Run the notebook's first cell
+check(EncoderDecoder)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -449,26 +491,27 @@ grade(EncoderDecoder)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now train it. *Review:* the loss is that of lesson 8, and the learning rate warms up and falls as it does there; here
-# PyTorch's `OneCycleLR` sees to that. The model has one layer on each side, and the 3,000 sentences that it learns from
-# are a small part of all there are. On the way it is asked now and then how it translates
-# one sentence that it never sees in training.
+# Now train it on 4,000 sentences. The model has one block on each side and a width of 64. *Review:* the loss is lesson 8's,
+# without the padded positions, and the learning rate warms up and decays, here by PyTorch's `OneCycleLR`. Training takes about
+# 15 seconds on one core. (The result depends on the seed: with four of five seeds, at least 99 % of the unseen sentences had
+# every word right, and with one 82 %.)
 
 
 # %% tags=["demo"]
-def train(model, data, steps, probe=None, moments=(), batch_size=64, peak=3e-3):
-    """Teacher forcing for so many steps: (losses, what `probe` gave after each of the moments)."""
+def train(model, data, steps, after=None, moments=(), inputs=inputs_for, peak=3e-3):
+    """Train with teacher forcing: returns (losses, the results of `after()` after each of the `moments`)."""
     generator = torch.Generator().manual_seed(1)
     optimizer = torch.optim.Adam(model.parameters(), lr=peak)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, peak, total_steps=steps + 1, pct_start=0.1)
     losses, seen = [], {}
     for step in range(steps + 1):
         if step in moments:
-            seen[step] = probe()
-        rows = torch.randint(len(data[0]), (batch_size,), generator=generator)
-        source, targets, source_mask = data[0][rows], data[1][rows], data[2][rows]
-        logits = model(source, inputs_for(targets, BEGIN), source_mask)
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)
+            seen[step] = after()
+        rows = torch.randint(len(data[0]), (64,), generator=generator)
+        source, targets, source_mask = (column[rows] for column in data)
+        T = int((targets != PAD).sum(1).max())  # the longest target of this batch
+        logits = model(source, inputs(targets[:, :T], BEGIN), source_mask)
+        loss = F.cross_entropy(logits.flatten(0, 1), targets[:, :T].flatten(), ignore_index=PAD)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -477,111 +520,218 @@ def train(model, data, steps, probe=None, moments=(), batch_size=64, peak=3e-3):
     return losses, seen
 
 
-def forced(model, decoder, source, targets):
-    """With teacher forcing and no gradients: (logits (B, T, N), weights (B, T, S))."""
+def forced(model, source, targets):
+    """With teacher forcing and without gradients: logits (B, T, N)."""
     with torch.no_grad():
-        logits = model(source, inputs_for(targets, BEGIN), source == PAD)
-    return logits, decoder.weights[:, 0]
+        return model(source, inputs_for(targets, BEGIN), source == PAD)
+
+
+def right_sentences(model, source, targets):
+    """Whether each sentence is right in every word, with teacher forcing: bool (B,)."""
+    return ((forced(model, source, targets).argmax(-1) == targets) | (targets == PAD)).all(-1)
 
 
 Joined = use(EncoderDecoder, torch_fallbacks.EncoderDecoder)
-torch.manual_seed(0)
-decoder = Decoder(48, len(ORU))
-model = Joined(Encoder(48), decoder)
-source, targets, alignment = batch_of(3000, torch.Generator().manual_seed(1))
-unseen = batch_of(200, torch.Generator().manual_seed(2))
-one = next(i for i, row in enumerate(unseen[0]) if (row > 0).all())  # the first of the longest
-probed = unseen[0][one : one + 1], unseen[1][one : one + 1]
-losses, seen = train(
-    model, (source, targets, source == PAD), 300, lambda: forced(model, decoder, *probed), (0, 20, 50, 100, 300)
-)
-logits, weights = forced(model, decoder, *unseen[:2])
-right = ((logits.argmax(-1) == unseen[1]) | (unseen[1] == PAD)).all(-1)
-print(f"{right.float().mean():.0%} of 200 unseen sentences are right in every word, with teacher forcing")
-print("By", Joined.whose, "and", inputs_for.whose)
+data = batch_of(4000, torch.Generator().manual_seed(1))
+training_data = data[0], data[1], data[0] == PAD
+unseen = batch_of(
+    200, torch.Generator().manual_seed(2), whens=("", "today", "again")
+)  # these have one translation each
+lengths = (unseen[0] != PAD).sum(1)  # of the sources
+that = (unseen[0] == ENGLISH.index("that")).any(1)
+different = torch.tensor([len(set(row)) >= 11 for row in unseen[0].tolist()])  # padding and at least 10 different words
+shown = int(((lengths == 11) & that & different).int().argmax())  # a sentence to look at during the training
+shown_source = unseen[0][shown][unseen[0][shown] != PAD][None]
+shown_targets = unseen[1][shown][unseen[1][shown] != PAD][None]
+
+torch.manual_seed(1)
+decoder = Decoder(64, len(ORU))
+model = Joined(Encoder(64), decoder)
+
+
+def look_and_keep():
+    """Where the decoder looks in one sentence, and the model's numbers at this moment."""
+    forced(model, shown_source, shown_targets)
+    return decoder.weights[0, 0], {name: values.clone() for name, values in model.state_dict().items()}
+
+
+steps = 400
+moments = 0, steps // 20, steps // 10, steps // 4, steps
+losses, seen = train(model, training_data, steps, look_and_keep, moments)
+print(f"{right_sentences(model, *unseen[:2]).float().mean():.0%} of 200 unseen sentences have every word right,")
+print(f"with teacher forcing. Computed with {Joined.whose} and {inputs_for.whose}.")
+
+# %% [markdown]
+# ### Predict: targets that are not shifted (extra)
+#
+# Next, a second model is trained in the same way, but without the shift of exercise 2: the decoder reads the `targets`
+# themselves, and has to predict them. What happens to its loss?
+
+# %%
+# The loss: "falls to nearly 0", "stays where it began" or "falls as far as with shifted inputs"
+predict("targets that are not shifted", ...)
 
 # %% tags=["demo"]
-# @title The loss
+# @title The loss, with shifted inputs and without
+torch.manual_seed(1)
+unshifted = Joined(Encoder(64), Decoder(64, len(ORU)))
+too_good, _ = train(unshifted, training_data, steps=80, inputs=lambda targets, begin: targets)
 figures.show(
-    figures.losses({"teacher forcing": losses}, {"guessing among all": math.log(len(ORU))}, every=5),
-    caption=f"Cross-entropy of a word of Oru. By {Joined.whose}.",
+    figures.losses(
+        {"teacher forcing": losses, "targets not shifted": too_good},
+        {f"guessing, ln {len(ORU)}": math.log(len(ORU))},
+        every=5,
+    ),
+    caption=f"Mean cross-entropy per word of Oru, in nats. Computed with {Joined.whose}.",
 )
 
 # %% [markdown]
-# A few seconds, and it speaks Oru. Nothing in the loss ever said which word comes from which. It said only what the next
-# word is.
+# The model without the shift only copies. When it has to write, there is nothing to copy. The model with teacher forcing has
+# learned Oru, although its loss never used the alignment. Its loss does not fall to 0, because nobody can guess how a speaker
+# says *often*.
+#
+# ### One vector for a sentence
+#
+# Before attention, translation models passed a *single* vector from the encoder to the decoder (section 8). To try that,
+# average the memory over its positions.
+#
+# ### Step: one vector (extra)
+#
+# *Step ★☆☆ · about 4 minutes.* Return the mean of `memory`, `(B, S, D)`, over the positions that are not padding, as a memory
+# with one position, `(B, 1, D)`. `source_mask` is bool `(B, S)`, True where padded. No source is all padding.
+#
+# **Worked example.** The vectors $(1, 2)$, $(3, 6)$ and $(9, 9)$, of which the last is padding, give $(2, 4)$.
+
+
+# %%
+def one_vector(memory: torch.Tensor, source_mask: torch.Tensor) -> torch.Tensor:
+    """The mean of memory (B, S, D) over the positions where source_mask (B, S) is False. Returns (B, 1, D)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(one_vector)
+
+# %%
+squeeze = use(one_vector)
+
+
+class OneVectorDecoder(Decoder):
+    """A decoder that sees only the mean of the memory."""
+
+    def forward(self, targets_in, memory, source_mask=None):
+        return super().forward(targets_in, squeeze(memory, source_mask))
+
+
+# %% [markdown]
+# ### Predict: without attention to the words
+#
+# Another model has the same encoder and decoder, the same data and the same number of steps, but its decoder sees only this one
+# vector. The model with attention gets every word of nearly all unseen sentences right. What share of the sentences does the
+# new model get right?
+
+# %%
+# The share of sentences with every word right: "nearly all", "about two in three" or "fewer than half"
+predict("one vector for a sentence", ...)
+
+# %% tags=["demo"]
+torch.manual_seed(1)
+narrow = Joined(Encoder(64), OneVectorDecoder(64, len(ORU)))
+train(narrow, training_data, steps=400)
+both = {"attention": model, "one vector": narrow}
+right = {name: right_sentences(one, *unseen[:2]).float() for name, one in both.items()}
+print("; ".join(f"{name}: {share.mean():.0%} of the sentences have every word right" for name, share in right.items()))
+
+# %% tags=["demo"]
+# @title The share of sentences with every word right, by the length of the source
+groups = [(5, 7), (8, 10), (11, 13), (14, 18)]
+shares = {
+    name: [share[(lengths >= low) & (lengths <= high)].mean().item() for low, high in groups]
+    for name, share in right.items()
+}
+drawn = figures.curves(
+    range(4),
+    shares,
+    names="legend",
+    xlabel="words in the source",
+    ylabel="share of correct sentences",
+    limits=(0, 1.05),
+)
+drawn.set_xticks(range(4), [f"{low} to {high}" for low, high in groups])
+figures.show(
+    drawn,
+    alt="The share of correct sentences for sources of 5 to 7, 8 to 10, 11 to 13 and 14 to 18 words. "
+    + ". ".join(f"{name}: {', '.join(f'{share:.2f}' for share in line)}" for name, line in shares.items())
+    + ".",
+    caption="200 unseen sentences, with teacher forcing. "
+    f"Computed with {Cross.whose}, {Joined.whose} and {squeeze.whose}.",
+)
+
+# %% [markdown]
+# One vector of 64 numbers is enough for some short sentences. The longer the sentence, the more of it is lost, while attention
+# can look at every word again.
 
 # %% [markdown]
 # ## 5. Read the alignment
 #
-# The weights of the decoder's cross-attention say where it looked while it was predicting each word. That is the picture
-# that made attention famous: the **alignment** of two sentences, which nobody taught.
-#
-# ### Predict first
-#
-# Row $t$ of the weights belongs to the query at place $t$: the one that has *read* target $t - 1$ and has to *say* target
-# $t$. In the row of the verb, the last word of Oru, where do you expect the greatest weight? And in the row of `ka`, which
-# English does not have?
+# The weights of the decoder's cross-attention show where it looked when it predicted each word. The paper that introduced
+# attention in 2014 has such a picture: an alignment of two sentences that nobody had taught the model. Row $t$ belongs to the
+# query at position $t$, which has *read* word $t - 1$ (for $t = 0$: `begin`) and has to *predict* word $t$.
 
 # %% tags=["demo"]
-# @title The weights of one unseen sentence, with frames where the truth is
-length = int((probed[1] > 0).sum())
-english = [ENGLISH[i] for i in probed[0][0].tolist()]
-oru = [ORU[i] for i in probed[1][0, :length].tolist()]
+# @title The weights of one unseen sentence, with the true alignment framed
+english = [ENGLISH[i] for i in shown_source[0].tolist()]
+oru = [ORU[i] for i in shown_targets[0].tolist()]
 
 
 def look_at(moment):
-    """The picture of the sentence's weights at one moment of the training."""
-    steps = sorted(seen)[moment]
-    weights = seen[steps][1][0, :length]
-    return figures.sequences.alignment(weights, oru, english, unseen[2][one, :length].tolist(), f"after {steps} steps")
+    """The picture of the sentence's weights at one of the kept moments of the training."""
+    after = sorted(seen)[moment]
+    truth = unseen[2][shown, : len(oru)].tolist()
+    return figures.sequences.alignment(seen[after][0], oru, english, truth, f"after {after} steps")
 
 
 figures.show(
-    look_at(4), caption=f"Rows: words of Oru. Columns: where they looked. Frames: the truth. By {Cross.whose}."
+    look_at(len(seen) - 1),
+    caption="Rows: the word of Oru to be predicted. Columns: the words of the source. Frames: the true alignment. "
+    f"Computed with {Cross.whose}.",
 )
 
 # %% [markdown]
-# <details><summary>What you should have seen, and why</summary>
-#
-# The verb looks to the middle of the English sentence, across everything in between: the frames run down the picture in
-# jumps, and the weights jump with them. `ka` and `end` have no frame. They have to look somewhere, since weights sum to 1.
-# And `ta`, from *the*? In some trainings its greatest weight is in the frame, in others on another word, according to
-# the numbers that the training began with. More of that in a moment.
-#
-# </details>
-#
-# Move the slider through the training. At first every row is a smear. Which words are found first?
+# The frames jump back and forth, because the order crosses: the clause with *that* comes before its noun, and each verb after
+# its object. Most of the large weights follow them. The rows of `ka` and `end` have no frame, but their weights must sum to 1
+# as well, so they look somewhere. Move the slider through the training, and watch which words find their frames first.
 
 # %% tags=["demo"]
-# @title Slider: the same sentence after 0, 20, 50, 100 and 300 steps
-sliders.slider(look_at, start={"moment": 0}, strip=[{"moment": i} for i in range(4)], moment=(0, 4, 1))
+# @title Slider: the same sentence during training
+sliders.slider(look_at, start={"moment": 0}, strip=[{"moment": i} for i in range(4)], moment=(0, len(seen) - 1, 1))
 
 # %% [markdown]
-# One sentence is an anecdote. Count.
+# One sentence proves little, so count over many.
 #
 # ### Exercise 4: `alignment_error(weights, alignment)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# From the weights of one sentence, `(T, S)`, and the truth, int64 `(T,)` with −1 where a target has no source: the share
-# of the targets *that have a source* whose greatest weight lies elsewhere. A tensor of no dimension in the dtype of the
-# weights; 0 where no target has a source.
+# `weights`, `(T, S)`, are the weights of one sentence, and `alignment`, int64 `(T,)`, is the true source position of each
+# target word, or −1 where it has none. Return the share of the words *that have a source* whose largest weight is elsewhere: a
+# tensor without dimensions, in the dtype of the weights. Return 0 if no word has a source.
 #
-# **On paper.** Rows (0.7, 0.2, 0.1), (0.3, 0.3, 0.4), (0.1, 0.8, 0.1), (0.6, 0.1, 0.3), and the truth (0, 2, 0, −1). The
-# first two look where they should, the third does not, the fourth does not count: ⅓.
+# **Worked example.** The rows are $(0.7, 0.2, 0.1)$, $(0.3, 0.3, 0.4)$, $(0.1, 0.8, 0.1)$ and $(0.6, 0.1, 0.3)$, and the
+# alignment is $(0, 2, 0, -1)$. The first two rows have their largest weight at the true position, the third does not, and the
+# fourth does not count: ⅓.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(alignment_error)
 
 
 # %% nbgrader={"grade": false, "grade_id": "alignment_error", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def alignment_error(weights: torch.Tensor, alignment: torch.Tensor) -> torch.Tensor:
-    """The share of targets that look elsewhere: the greatest weight of their row is not at their source.
+    """The share of targets that look elsewhere: the largest weight of their row is not at their source.
 
     weights: (T, S); alignment: int64 (T,), the source position of each target, -1 where it has none.
-    Returns a tensor of no dimension, in the dtype of weights: counted over targets that have a source, 0 if none has.
+    Returns a tensor without dimensions, in the dtype of weights: counted over targets that have a source, 0 if none has.
     """
     ### BEGIN SOLUTION
     has_source = alignment >= 0
@@ -593,7 +743,7 @@ def alignment_error(weights: torch.Tensor, alignment: torch.Tensor) -> torch.Ten
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_alignment_error", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(alignment_error)  # NameError? Run the notebook's first cell
+check(alignment_error)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -601,49 +751,38 @@ grade(alignment_error)
 ### END HIDDEN TESTS
 
 # %% tags=["demo"]
+# @title The error over all unseen sentences, and for each kind of word
 error_of = use(alignment_error, torch_fallbacks.alignment_error)
+forced(model, *unseen[:2])
+weights = decoder.weights[:, 0]  # (B, T, S)
 errors = torch.stack([error_of(w, a) for w, a in zip(weights, unseen[2], strict=True)])
-print(f"{errors.mean():.0%} of the words look elsewhere than where they come from. By {error_of.whose}.")
-counts, wrong = {}, {}
-for w, a, t in zip(weights, unseen[2], unseen[1], strict=True):
-    for place in range(len(t)):
-        word = ORU[int(t[place])]
-        kind = "ta" if word == "ta" else "other words"
-        if a[place] >= 0:
-            counts[kind] = counts.get(kind, 0) + 1
-            wrong[kind] = wrong.get(kind, 0) + int(w[place].argmax() != a[place])
-for kind in counts:
-    print(f"  {kind:12} {wrong[kind] / counts[kind]:.0%} of {counts[kind]}")
+print(f"The mean error of a sentence is {errors.mean():.0%}. Computed with {error_of.whose}. By kind of word:")
+KINDS = {"noun": NOUNS.values(), "adjective": ADJECTIVES.values(), "verb": VERBS.values(), "when": WHEN.values()}
+KINDS |= {word: [word] for word in ("ta", "mo")} | {"ni or nu": ["ni", "nu"]}
+for kind, names in KINDS.items():
+    of_kind = torch.isin(unseen[1], torch.tensor([ORU.index(name) for name in names]))  # (B, T)
+    print(f"  {kind:10} {error_of(weights[of_kind], unseen[2][of_kind]):4.0%} of {int(of_kind.sum())}")
 
 # %% [markdown]
-# ### Predict first
+# Nearly all words are predicted correctly, but some kinds of word look elsewhere. Which ones depends on the seed of the
+# training: with five seeds, the mean error was between 8 and 38 % (measured in November 2026). How can a word be correct if its
+# query looked at another position?
 #
-# The translations are right, nearly all. In some trainings `ta` looks where it comes from nearly always, in others, just
-# as good, nearly never: run with other random numbers, and the count above changes. How can a word be right that looked
-# at the wrong place?
-#
-# <details><summary>Answer</summary>
-#
-# The memory is not the sentence. The encoder is attention, too: by the time the decoder looks, what stands at the place of
-# a noun may already hold whether *the* or *a* stood before it. The model looks where the *information* is, and that need
-# not be where a grammarian would point. An alignment is a hint of what a model does and no proof; lesson 11 shows how to
-# prove it, by taking something away.
-#
-# </details>
+# The memory is not the sentence itself. The encoder has attention, too, so the vector at the position of a noun may already
+# contain whether *the* or *a* came before it. The decoder looks where the *information* is. So an alignment suggests what a
+# model does, but does not prove it. Lesson 11 shows how to test such a claim: remove something and measure.
 
 # %% [markdown]
 # ## 6. What greedy does not find
 #
-# With teacher forcing the model is handed the right words. When it is used there is no teacher: it reads what it has
-# written itself. That is called **free running**, and a mistake is no longer a single mistake, because everything after
-# it goes on from there.
-#
-# The plainest way of writing is **greedy**: at each step the most probable word. Encode once, decode for every word.
+# With teacher forcing, the model reads the correct words. When it translates, it reads the words that it has written itself.
+# This is called **free running**. The simplest way to choose the words is **greedy search**: always take the most probable next
+# one. The source is encoded once; the decoder runs once per word.
 
 
-# %% tags=["demo"]
+# %%
 def step_of(model, source):
-    """For one sentence (1, S): a function from a list of ids to the log-probabilities (N,) of the next."""
+    """For one sentence (1, S): a function from a list of ids to the log-probabilities (N,) of the next one."""
     mask = source == PAD
     with torch.no_grad():
         memory = model.encode(source, mask)
@@ -655,74 +794,93 @@ def step_of(model, source):
     return step
 
 
-def greedy(step, begin, end, width=1, max_length=12):
-    """The most probable next token, again and again; `width` is not looked at."""
-    ids = [begin]
-    while ids[-1] != end and len(ids) <= max_length:
-        ids.append(int(step(ids).argmax()))
-    return ids
-
-
-words = greedy(step_of(model, probed[0]), BEGIN, END)
-print(" ".join(english), " →  ", " ".join(ORU[i] for i in words[1:-1]))
-
 # %% [markdown]
-# ### Predict first
+# ### Step: write greedily
 #
-# A model that was trained for 80 steps only gets nearly nine words of ten right with teacher forcing. What share of whole
-# sentences will it get right in free running: about the same share, or far less?
+# *Step ★☆☆ · about 4 minutes.* `step` maps a list of ids, `begin` first, to the log-probabilities `(N,)` of the next one. Start
+# with `[begin]` and append the most probable id, a plain int, until it is `end` or there are `max_length` ids after `begin`.
+# Return the list.
+#
+# **Worked example.** If id 4 is the most probable after `begin` and `end` is the most probable after 4, the result is
+# `[begin, 4, end]`; with `max_length` 1 it is `[begin, 4]`.
+
+
+# %%
+def greedy(step: Callable[[list[int]], torch.Tensor], begin: int, end: int, max_length: int) -> list[int]:
+    """The most probable next id, again and again: a list from `begin` to `end`, at most max_length ids after begin."""
+    raise NotImplementedError  # replace this line
+
 
 # %% tags=["demo"]
-# @title A model that is half trained: with a teacher, and without
-torch.manual_seed(0)
-young_decoder = Decoder(48, len(ORU))
-young = Joined(Encoder(48), young_decoder)
-train(young, (source, targets, source == PAD), 80)
-tested = [column[:60] for column in unseen]
-logits, _ = forced(young, young_decoder, *tested[:2])
-said, real = logits.argmax(-1), tested[1] != PAD
-right_words = ((said == tested[1]) & real).sum() / real.sum()
-truths = [row[row != PAD].tolist() for row in tested[1]]
-written = [greedy(step_of(young, row[row != PAD][None]), BEGIN, END) for row in tested[0]]
-right_free = sum(ids[1:] == truth for ids, truth in zip(written, truths, strict=True)) / len(truths)
-by_place = [
-    sum(
-        len(ids) > t + 1 and ids[t + 1] == truth[t]
-        for ids, truth in zip(written, truths, strict=True)
-        if len(truth) > t
-    )
-    / sum(len(truth) > t for truth in truths)
-    for t in range(8)
-]
-with_teacher = [((said[:, t] == tested[1][:, t]) & real[:, t]).sum().item() / real[:, t].sum().item() for t in range(8)]
+check(greedy)
+
+# %%
+write = use(greedy)
+
+# %% tags=["demo"]
+written = write(step_of(model, shown_source), BEGIN, END, 27)
+print(" ".join(english), "\n   ", " ".join(ORU[i] for i in written[1:-1]), f"\nComputed with {write.whose}")
+
+# %% [markdown]
+# ### Predict: with a teacher and without
+#
+# After 100 of its 400 steps, the model predicts at least eight of ten words correctly with teacher forcing. In free running,
+# what share of the *sentences* has every word right: about the same as that share of words, about two in three, or less than
+# half?
+
+# %%
+# The share of sentences with every word right: "about the same", "about two in three" or "less than half"
+predict("sentences in free running", ...)
+
+# %% tags=["demo"]
+# @title The model after 100 steps: with a teacher, and without
+young = Joined(Encoder(64), Decoder(64, len(ORU)))
+young.load_state_dict(seen[sorted(seen)[3]][1])
+tested = [column[:100] for column in unseen]
+real = tested[1] != PAD
+forced_right = (forced(young, *tested[:2]).argmax(-1) == tested[1]) & real
+freely = torch.full_like(tested[1], PAD)
+for i, row in enumerate(tested[0]):
+    ids = write(step_of(young, row[row != PAD][None]), BEGIN, END, freely.shape[1])[1:]
+    freely[i, : len(ids)] = torch.tensor(ids)
+free_right = (freely == tested[1]) & real
+right_words = {"teacher forcing": forced_right, "free running": free_right}
+for name, right_ones in right_words.items():
+    whole = (right_ones | ~real).all(1).float().mean()
+    print(f"{name:16} {right_ones.sum() / real.sum():.0%} of words right, {whole:.0%} of sentences right in every word")
+print("Computed with", write.whose)
 figures.show(
     figures.curves(
-        range(1, 9),
-        {"teacher forcing": with_teacher, "free running": by_place},
+        range(14),
+        {name: (right_ones.sum(0) / real.sum(0))[:14] for name, right_ones in right_words.items()},
         names="legend",
-        xlabel="place in the target",
-        ylabel="share that is right",
+        xlabel="position in the target",
+        ylabel="share of correct words",
         limits=(0, 1.05),
     ),
-    alt="Two curves over the place of a word, the share of right words with a teacher and in free running. At the first "
-    "place they are the same; at later places that of free running lies below.",
-    caption=f"With a teacher {right_words:.0%} of the words are right. Without one, {right_free:.0%} of the sentences are.",
+    alt="Two curves over the position of a word: the share of correct words with teacher forcing and in free running. At "
+    "position 0 they are equal; further on, free running is below.",
+    caption=f"A model after {sorted(seen)[3]} steps, 100 unseen sentences. Computed with {write.whose}.",
 )
 
 # %% [markdown]
-# <details><summary>What you should have seen, and why</summary>
+# Up to its first mistake, a model reads the same words either way, so the share of correct *sentences* is the same. But in free
+# running, the model reads its mistake when it predicts all later words. A loss that is measured with teacher forcing does not
+# show this.
 #
-# Far less: a sentence of nine words is right only if all nine are. Up to its first mistake a model reads the same words in
-# both ways, so the same sentences are right throughout. What differs is what comes after: in free running a wrong word is
-# read by all that follow, and one too many or too few puts all of them at another place. A loss that was measured with
-# teacher forcing says nothing of this.
+# ### Predict: the most probable translation
 #
-# </details>
-#
-# ### More than one road
-#
-# Greedy has a second weakness. The likeliest first word may lead to where nothing is likely. Take four tokens and a
-# `step` that looks at the last one only:
+# For a sentence with *often*, one speaker in three says `ifa`. Two in three say `ro`, and then one of four words for the mood,
+# each equally often. The rest of the sentence is always the same. With which word does the most probable *whole* translation
+# begin?
+
+# %%
+# The first word: "ifa" or "ro"
+predict("the most probable translation", ...)
+
+# %% [markdown]
+# Greedy search decides on the first word before it sees that `ro` splits into four. The same problem fits in a small table, for
+# four ids and a `step` that depends on the last id only. Rows: the last id. Columns: the probability of the next one.
 #
 # | after | 0 (*begin*) | 1 | 2 | 3 (*end*) |
 # |---|--:|--:|--:|--:|
@@ -731,21 +889,23 @@ figures.show(
 # | 2 | 0.02 | 0.04 | 0.04 | **0.9** |
 # | 3 | **0.4** | 0.3 | 0.2 | 0.1 |
 #
-# Greedy takes 1, since 0.5 is more than 0.4, and is lost. Whoever keeps the second best as well finds 2 and then 3, which
-# has the probability 0.4 · 0.9 = 0.36.
+# Greedy search takes 1, because 0.5 is more than 0.4, but after 1 no id has more than 0.3. If you also keep the second best,
+# you find 2 and then 3, with the probability $0.4 \cdot 0.9 = 0.36$.
 #
-# **Beam search** keeps not one sequence but the `width` best of each length. All of them are continued by every token; of
-# all these continuations together the `width` most probable are kept. Those among them that end with `end` are finished,
-# and are put aside; the others go on. At last the finished ones, and those that have reached `max_length`, are compared.
-# Not by their probability, for every further token makes that smaller, and the shortest would always win. By the **mean
-# log-probability of a token**:
+# **Beam search** keeps the `width` best sequences of each length. It continues each of them by every id, and of all these
+# continuations together it keeps the `width` most probable. Those that end with `end` are finished and put aside; the others go
+# on.
 #
-# $$ \frac{1}{n} \sum_{t=1}^{n} \log p(y_t \mid y_0, \dots, y_{t-1}) $$
+# In the last step, it compares the finished sequences and those that have reached `max_length`. It does not compare their
+# probabilities: every further token makes a probability smaller, so short sequences would have an advantage. It compares the
+# **mean log-probability per token**,
 #
-# where $y_0$ is `begin`, which nobody had to choose, and $n$ counts the tokens after it, `end` included.
+# $$ \frac{1}{T} \sum_{t=1}^{T} \ln p(y_t \mid y_0, \dots, y_{t-1}) $$
+#
+# where $y_0$ is `begin`, which is given and not predicted, and $T$ counts the tokens after it, including `end`.
 
 # %% tags=["demo"]
-# @title Two at a time: the sums of log-probabilities, two lengths
+# @title Beam search with a width of 2: the sums of log-probabilities for two lengths
 first = [(("begin", "1"), -0.69, "kept"), (("begin", "2"), -0.92, "kept"), (("begin", "end"), -2.30, "dropped")]
 second = [
     (("begin", "1", "0"), -1.90, "kept"),
@@ -756,26 +916,49 @@ second = [
 ]
 figures.show(
     figures.sequences.tree([first, second]),
-    caption="Filled: kept. Dashed, with a square: kept and ended. Pale: dropped (some of them are left out).",
+    caption="Sequences from the table, by length. Filled: kept. Dashed, with a square: kept and finished. White: dropped "
+    "(some are left out).",
 )
+
+# %% [markdown]
+# ### Step: the mean log-probability (extra)
+#
+# *Step ★★☆ · about 5 minutes.* Compute the formula above for `ids`, a list that begins with `begin`. `step` maps the ids so far
+# to the log-probabilities of the next one. Return a plain number.
+#
+# **Worked example.** In the table, $(0, 2, 3)$ has the log-probabilities $\ln 0.4$ and $\ln 0.9$, so the result is
+# $-1.02 / 2 = -0.51$.
+
+
+# %%
+def mean_log_probability(step: Callable[[list[int]], torch.Tensor], ids: list[int]) -> float:
+    """The mean log-probability of the tokens of `ids` after the first one."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(mean_log_probability)
 
 # %% [markdown]
 # ### Exercise 5: `beam_search(step, begin, end, width, max_length)`
 #
 # *Difficulty ★★★ · about 20 minutes*
 #
-# `step` maps a list of ids, `begin` first, to the log-probabilities `(N,)` of the next one. Return the best sequence, a
-# list of plain ints that begins with `begin` and, if it ended, ends with `end`. It has at most `max_length` tokens after
-# `begin`. At each length the `width` most probable of all continuations are kept; those of them that end take up their
-# places there, and are not continued. The best mean wins, finished or cut off. With `width=1` this is greedy. A long
-# sequence is less likely than any number that float32 holds, so add logarithms; leave what `step` returns as it was.
-# Raise a `ValueError` that names the argument and its value unless `width` and `max_length` are at least 1.
+# - `step` maps a list of ids, `begin` first, to the log-probabilities `(N,)` of the next one. Do not change the tensor that it
+#   returns.
+# - At each length, keep the `width` most probable of all continuations. Those of them that end with `end` count among the
+#   `width` of this length, but are not continued. At the next length, `width` continuations are kept again.
+# - Of the finished sequences and those cut off at `max_length` ids after `begin`, return the one with the best mean: a list of
+#   plain ints from `begin` on, with `end` last if it is finished. `width=1` is greedy search.
+# - The probability of a long sequence can be too small for float32, so add logarithms.
+# - Raise a `ValueError` that names the argument and its value unless `width` and `max_length` are at least 1.
 #
-# **On paper.** The table above, begin 0, end 3, at most 3 tokens. Width 1: (0, 1, 0, 1), a mean of −0.86. Width 2: the
-# picture; (0, 2, 3) has ended with a sum of −1.02, a mean of −0.51, and nothing that comes later is better.
+# **Worked example.** In the table, with `begin` 0, `end` 3 and at most 3 ids after `begin`: width 1 gives $(0, 1, 0, 1)$, with
+# a mean of −0.86. Width 2 is the picture: $(0, 2, 3)$ is finished with a sum of −1.02, a mean of −0.51, and nothing later is
+# better.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(beam_search)
 
 
@@ -805,74 +988,126 @@ def beam_search(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_beam_search", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(beam_search)  # NameError? Run the notebook's first cell
+check(beam_search)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(beam_search)
 ### END HIDDEN TESTS
 
+# %% [markdown]
+# Now the fully trained model translates 30 unseen sentences with *often*, by greedy search and by beam search with width 2.
+# (Until your function passes, greedy search replaces it, so both give the same.)
+
+
+# %%
+def greedy_only(step, begin, end, width, max_length):
+    """Greedy search, whatever the width is."""
+    return write(step, begin, end, max_length)
+
+
+search, mean_of = use(beam_search, otherwise=greedy_only), use(mean_log_probability)
+
 # %% tags=["demo"]
-# @title The half-trained model, one road and five
-search = use(beam_search, greedy)
-
-
-def mean_of(step, ids):
-    """The mean log-probability of a token."""
-    return sum(step(ids[:t])[ids[t]].item() for t in range(1, len(ids))) / (len(ids) - 1)
-
-
-better = right_one = right_five = 0
-example = ""
-for row, truth in zip(tested[0], truths, strict=True):
-    step = step_of(young, row[row != PAD][None])
-    one_road, five = greedy(step, BEGIN, END), search(step, BEGIN, END, 5, 12)
-    gain = mean_of(step, five) - mean_of(step, one_road)
-    better += gain > 1e-6
-    right_one, right_five = right_one + (one_road[1:] == truth), right_five + (five[1:] == truth)
-    if gain > 1e-6 and not example:
-        for name, ids in (("greedy", one_road), ("width 5", five)):
-            example += f"  {name:8} {mean_of(step, ids):6.2f}  {' '.join(ORU[i] for i in ids[1:])}\n"
-print(f"Of {len(truths)} sentences a width of 5 finds a likelier one for {better}. By {search.whose}.")
-print(f"Right: {right_one} by greedy, {right_five} by width 5\n{example}")
+# @title Sentences with "often": greedy search, and beam search with a width of 2
+often = batch_of(30, torch.Generator().manual_seed(3), whens=("often",))
+begun, better, example = {"greedy": 0, "width 2": 0}, 0, ""
+for row in often[0]:
+    step = step_of(model, row[row != PAD][None])
+    found = {"greedy": write(step, BEGIN, END, 27), "width 2": search(step, BEGIN, END, 2, 27)}
+    means = {name: mean_of(step, ids) for name, ids in found.items()}
+    for name, ids in found.items():
+        begun[name] += ORU[ids[1]] == "ifa"
+    better += means["width 2"] > means["greedy"] + 1e-6
+    if not example:
+        lines = [f"  {name:8} {means[name]:6.3f}  {' '.join(ORU[i] for i in ids[1:-1])}" for name, ids in found.items()]
+        example = "\n".join(lines)
+print(f"Translations that begin with ifa: {begun['greedy']} by greedy search, {begun['width 2']} with a width of 2.")
+print(f"With a width of 2, {better} of 30 have a better mean. Computed with {search.whose} and {write.whose}.")
+print(f"The first sentence, with the mean log-probability per token:\n{example}")
 
 # %% [markdown]
-# (Until your function passes, greedy stands in for it, and cannot find anything likelier than itself.)
+# Beam search looks for the translation that is *most probable* for the model. You want a *correct* one, and the two agree only
+# as far as the model is right. For sentences without *often*, this model is nearly sure of each word, so a beam costs about
+# `width` times as much and rarely finds anything new.
+
+# %% [markdown]
+# ## Your experiment (extra)
 #
-# *Likelier* is what the search promises, and *right* is what you want. The two agree as far as the model is right. Where
-# a model is sure of its words, as ours is after 300 steps, the greedy road is nearly always the best, and a wide beam costs
-# `width` times as much for nothing.
+# *Experiment ★★☆ · about 8 minutes.* **Into how many moods must `ro` split before greedy search is misled?** `speaker(moods)`
+# is a `step` for a language with one sentence: id 2 (`ifa`, probability ⅓), or id 3 (`ro`, ⅔) and then one of `moods` ids, all
+# equally probable; after that, six more words and `end`, which are certain. `begin` is 0, `end` is 1.
+#
+# Your finding is the smallest number of moods for which the sequence with the best mean begins with `ifa`. Find it by calls of
+# `search` with a width of 20 and a `max_length` of 12. `search` is your `beam_search` once exercise 5 passes; until then it is
+# greedy search, which cannot find it.
+
+
+# %%
+def speaker(moods):
+    """A `step` for a language with one sentence: ids 0 begin, 1 end, 2 ifa, 3 ro, 4 the other words, 5 … the moods."""
+
+    def step(ids):
+        chances = torch.zeros(5 + moods)
+        if len(ids) == 1:
+            chances[2], chances[3] = 1 / 3, 2 / 3
+        elif ids[-1] == 3:
+            chances[5:] = 1 / moods
+        else:
+            chances[4 if ids.count(4) < 6 else 1] = 1.0
+        return chances.log()
+
+    return step
+
+
+# Your code: call `search` for each number of moods
+
+finding = ...  # a number of moods
+
+# %% tags=["demo"]
+check("experiment", finding)
 
 # %% [markdown]
 # ## 7. A picture is a sequence, too
 #
-# Cross-attention never asked what the other sequence *is*. It wants `(B, S, D)`: so many positions, each a vector. A
-# **vision transformer** makes a sequence of a picture in the plainest way one can think of: it cuts it into squares, calls
-# the numbers of each square a vector, and lets one linear layer bring it to the width of the model. Speech is treated
-# likewise: short stretches of sound, one after the other.
+# Cross-attention needs a sequence of vectors, `(B, S, D)`, whatever they represent. A **vision transformer** cuts an image into
+# squares, called **patches**, and a linear layer brings the numbers of each patch to the model's width. Speech models do the
+# same with short stretches of sound.
 #
+# ### Predict: the shape of the patches
+#
+# Cut images of the shape `(1, 3, 8, 12)` (batch, channels, height, width) into patches of 4 by 4 pixels, one row of numbers per
+# patch. What is the shape of the result?
+
+# %%
+# The shape, such as [1, 2, 3]
+predict("the shape of the patches", ...)
+
+# %% [markdown]
 # ### Exercise 6: `patches(images, size)`
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# Cut pictures `(B, C, H, W)` into squares of `size` by `size` pixels, row after row of them, and give each as one row of
-# numbers: `(B, H/size * W/size, C * size * size)`, in the order channel, row, column. Raise a `ValueError` that names an
-# argument and # argument and its value or shape unless `size` is at least 1 and divides both sides.
+# Cut images, `(B, C, H, W)`, into patches of `size` by `size` pixels, and return one row of numbers for each patch:
+# `(B, H/size * W/size, C * size * size)`. (Here `H` and `W` are height and width.) The patches are in reading order, from left
+# to right and then down. Within a patch, the order is channel, row, column.
 #
-# **On paper.** A picture of 4 by 4 with one channel holds the numbers 0 to 15. Cut into squares of 2 by 2 it becomes
-# (0, 1, 4, 5), (2, 3, 6, 7), (8, 9, 12, 13), (10, 11, 14, 15). In memory 0, 1, 2, 3 come first: `reshape` alone gives
-# strips, and no squares.
+# Raise a `ValueError` that names an argument and its value or shape unless `size` is at least 1 and divides height and width.
+#
+# **Worked example.** An image of 4 by 4 pixels with one channel contains the numbers 0 to 15. Cut into patches of 2 by 2 it
+# becomes $(0, 1, 4, 5)$, $(2, 3, 6, 7)$, $(8, 9, 12, 13)$, $(10, 11, 14, 15)$. In memory, 0, 1, 2, 3 come first, so `reshape`
+# alone gives strips, not squares.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(patches)
 
 
 # %% nbgrader={"grade": false, "grade_id": "patches", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def patches(images: torch.Tensor, size: int) -> torch.Tensor:
-    """Pictures as sequences of squares, row after row: (B, C, H, W) -> (B, H/size * W/size, C * size * size).
+    """Images as sequences of patches, patch row after patch row: (B, C, H, W) -> (B, H/size * W/size, C * size * size).
 
-    The numbers of a square are in the order channel, row, column. Raises ValueError unless `size` is at least 1
+    The numbers of a patch are in the order channel, row, column. Raises ValueError unless `size` is at least 1
     and divides H and W; the message names an argument and its value or shape.
     """
     ### BEGIN SOLUTION
@@ -886,7 +1121,7 @@ def patches(images: torch.Tensor, size: int) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_patches", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(patches)  # NameError? Run the notebook's first cell
+check(patches)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -894,12 +1129,12 @@ grade(patches)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# A task for it: pictures of 12 by 12 pixels with signs in three of their nine squares. The decoder is to read them out, row
-# by row. The encoder is one linear layer and an embedding of places; the decoder is the class that learned Oru, with
-# another vocabulary.
+# In this task, images of 12 by 12 pixels have signs in three of their nine patches, and the decoder has to name them in reading
+# order. The encoder is one linear layer and an embedding of positions. The decoder is the class that learned Oru, with another
+# vocabulary.
 
 # %% tags=["demo"]
-# @title Pictures, and a reader of pictures
+# @title Images, and a model that reads them
 SIGNS = ["", "begin", "end", "cross", "ring", "bar", "corner"]
 SHAPES = torch.tensor(
     [
@@ -911,191 +1146,182 @@ SHAPES = torch.tensor(
 ).float()
 
 
-def pictures_of(n, generator):
-    """n pictures (n, 1, 12, 12) with three signs each, and what there is to read: ids (n, 4), `end` last."""
+def images_of(n, generator):
+    """n images (n, 1, 12, 12) with three signs each, and what there is to read: ids (n, 4), `end` last."""
     squares = torch.rand(n, 9, generator=generator).argsort(-1)[:, :3].sort(-1).values  # (n, 3)
     signs = torch.randint(4, (n, 3), generator=generator)
     images = 0.15 * torch.rand(n, 1, 12, 12, generator=generator)
-    for picture, places, kinds in zip(images, squares.tolist(), signs.tolist(), strict=True):
-        for place, kind in zip(places, kinds, strict=True):
-            row, column = divmod(place, 3)
-            picture[0, 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] += SHAPES[kind]
+    for image, where, kinds in zip(images, squares.tolist(), signs.tolist(), strict=True):
+        for square, kind in zip(where, kinds, strict=True):
+            row, column = divmod(square, 3)
+            image[0, 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] += SHAPES[kind]
     return images, torch.cat([signs + 3, torch.full((n, 1), END)], 1)
 
 
-class PictureEncoder(nn.Module):
-    """(B, 1, 12, 12) -> memory (B, 9, D); there is no padding in a picture."""
+class ImageEncoder(nn.Module):
+    """(B, 1, 12, 12) -> memory (B, 9, D); an image has no padding."""
 
     def __init__(self, d_model):
         super().__init__()
-        self.squares, self.places = nn.Linear(16, d_model), nn.Embedding(9, d_model)
+        self.squares, self.positions = nn.Linear(16, d_model), nn.Embedding(9, d_model)
         self.norm = nn.LayerNorm(d_model)
 
     def forward(self, images, source_mask=None):
-        return self.norm(self.squares(cut(images, 4)) + self.places.weight)
+        return self.norm(self.squares(cut(images, 4)) + self.positions.weight)
 
 
 cut = use(patches, torch_fallbacks.patches)
 torch.manual_seed(0)
 reader = Decoder(48, len(SIGNS))
-seeing = Joined(PictureEncoder(48), reader)
-images, signs = pictures_of(2000, torch.Generator().manual_seed(3))
-train(seeing, (images, signs, torch.zeros(len(images), 9, dtype=torch.bool)), 400)
-images, signs = pictures_of(200, torch.Generator().manual_seed(4))
+seeing = Joined(ImageEncoder(48), reader)
+images, signs = images_of(2000, torch.Generator().manual_seed(3))
+train(seeing, (images, signs, torch.zeros(len(images), 9, dtype=torch.bool)), steps=300)
+images, signs = images_of(200, torch.Generator().manual_seed(4))
 with torch.no_grad():
     logits = seeing(images, inputs_for(signs, BEGIN))
-print(
-    f"{(logits.argmax(-1) == signs).all(-1).float().mean():.0%} of 200 new pictures are read rightly. By {cut.whose}."
-)
+share = (logits.argmax(-1) == signs).all(-1).float().mean()
+print(f"{share:.0%} of 200 unseen images are read correctly. Computed with {cut.whose}.")
 
 # %% tags=["demo"]
-# @title Where the reader looks while it says each sign
-shown = next(i for i, row in enumerate(signs.tolist()) if len(set(row)) == 4)  # three different signs
+# @title Where the decoder looks while it names each sign
+example = next(i for i, row in enumerate(signs.tolist()) if len(set(row)) == 4)  # three different signs
 figures.show(
     figures.sequences.over_pictures(
-        images[shown, 0], reader.weights[shown, 0, :3], [SIGNS[i] for i in signs[shown, :3].tolist()], 4
+        images[example, 0], reader.weights[example, 0, :3], [SIGNS[i] for i in signs[example, :3].tolist()], 4
     ),
-    caption=f"One new picture, and the weights of the nine squares for each of the three signs. By {Cross.whose}.",
+    caption="An unseen image, and the weights of its nine patches for each sign; dark is high. "
+    f"Computed with {Cross.whose}.",
 )
 
 # %% [markdown]
-# ## 8. How it came about
+# ## 8. How it came about (extra)
 #
-# | year | what | what was new, and what it left behind |
+# | year | what | what was new |
 # |---|---|---|
-# | 2014 | [Sequence to sequence](https://arxiv.org/abs/1409.3215), Sutskever, Vinyals and Le | A recurrent network reads a sentence word by word into *one* vector; another writes the translation from that vector. Whatever does not fit into it is lost, and long sentences suffered |
-# | 2014 | [Attention](https://arxiv.org/abs/1409.0473), Bahdanau, Cho and Bengio | The encoder keeps a vector *for each word*, and at every step the writer scores all of them (by a small network where we take a dot product) and takes their weighted mean. Its pictures are those of section 5 |
-# | 2017 | [Attention is all you need](https://arxiv.org/abs/1706.03762), Vaswani and others | The recurrence goes. It had to take one step after another, in training too; attention does all places at once, which is what the hardware is good at. Encoder and decoder, as in this lesson |
-# | 2018 | [BERT](https://arxiv.org/abs/1810.04805), Devlin and others | The encoder alone, without a causal mask: it learns to fill gaps, sees both sides of a word, and writes nothing |
-# | 2018– | GPT, and [GPT-3](https://arxiv.org/abs/2005.14165), Brown and others | The decoder alone, without a source: it learns to continue. The source simply stands in front, in the same sequence |
-# | 2020 | [Vision transformer](https://arxiv.org/abs/2010.11929), Dosovitskiy and others | The squares of section 7, and an encoder. Nothing in it knows what a picture is; given enough pictures it learns that |
-# | 2022 | [Whisper](https://arxiv.org/abs/2212.04356), Radford and others | Sound in, text out: an encoder over stretches of sound and a decoder with cross-attention, this lesson's picture exactly |
+# | 2014 | [Sequence to sequence](https://arxiv.org/abs/1409.3215), Sutskever, Vinyals and Le | A recurrent network reads a sentence word by word into *one* vector, and another one writes the translation from it. What the vector cannot hold is lost |
+# | 2014 | [Attention](https://arxiv.org/abs/1409.0473), Bahdanau, Cho and Bengio | The encoder keeps a vector *for each word*. At every step the decoder scores all of them, by a small network instead of a dot product, and takes their weighted mean. Its figure 3 is the picture of section 5 |
+# | 2017 | [Attention is all you need](https://arxiv.org/abs/1706.03762), Vaswani and others | No recurrence: attention computes all positions of a training sentence at once. Encoder and decoder, as in this lesson |
+# | 2018 | [BERT](https://arxiv.org/abs/1810.04805), Devlin and others | Only the encoder, without a causal mask: it fills gaps and sees both sides of a word |
+# | 2018, 2020 | GPT and [GPT-3](https://arxiv.org/abs/2005.14165), Brown and others | Only the decoder, without a source: it continues a text |
+# | 2020 | [Vision transformer](https://arxiv.org/abs/2010.11929), Dosovitskiy and others | The patches of section 7, and an encoder |
+# | 2022 | [Whisper](https://arxiv.org/abs/2212.04356), Radford and others | Sound in, text out: an encoder for stretches of sound, and a decoder with cross-attention |
 #
-# Why did the models of lesson 8 win, which have no encoder? One stack is simpler than two, every token trains it, and
-# *translate: the hen sees a fox* is a text like any other. Cross-attention lives on where the second sequence is of
-# another kind: sound, pictures, and in many models that draw pictures from words, where the picture asks the sentence.
+# The years are those in which each paper first appeared. Like the small model of lesson 8, most language models of today have
+# no encoder. One stack is simpler than two, every token trains it, and *translate: the hen sees a boat* is a text like any
+# other: the source becomes the beginning of the same sequence. Cross-attention remains where the second sequence is of another
+# kind: for sound, for images, and in many models that make images from text, where the image attends to the sentence.
 
 # %% [markdown]
-# ## 9. Is it a bug?
+# ## 9. Is it a bug? (extra)
 #
-# **"The padding of the targets is not masked."** Somebody drew the attention of a translation model and saw weight on
-# padded places of the *target*; its mask covers the source only
-# ([joeynmt/joeynmt#151](https://github.com/joeynmt/joeynmt/issues/151)). **Decide: is it a bug?** Here is a model of ours,
-# with and without three padded places behind a sentence.
+# ### Predict: padding of the targets that is not masked (extra)
+#
+# A user plotted the attention of a translation model whose mask covers the padding of the *source* only. Padded positions of
+# the *target* took part in attention ([joeynmt/joeynmt#151](https://github.com/joeynmt/joeynmt/issues/151)). In this lesson,
+# too, the decoder has no mask for the padding of the targets. Is it a bug?
+
+# %%
+# Padding of the targets that is not masked: "a bug" or "not a bug"
+predict("padding of the targets", ...)
 
 # %% tags=["demo"]
-short = targets[:1, : int((targets[0] != PAD).sum())]
-longer = F.pad(short, (0, 3), value=PAD)
-difference = (
-    forced(model, decoder, source[:1], longer)[0][:, : short.shape[1]] - forced(model, decoder, source[:1], short)[0]
-)
-print(f"logits of real words differ by up to {difference.abs().max().item():.0e}")
+longer = F.pad(shown_targets, (0, 3), value=PAD)
+difference = forced(model, shown_source, longer)[:, : len(oru)] - forced(model, shown_source, shown_targets)
+print(f"With three padded positions, the logits of real words differ by up to {difference.abs().max().item():.0e}")
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# It becomes a bug if the padding comes first, if there is no causal mask, or if the loss counts padded positions.
 #
-# Not a bug, as long as padding comes last, there is a causal mask, and the loss ignores padded places. A real word never
-# sees them, and what *they* see nobody asks. Leave out one of the three and it is one.
+# ### Predict: patches that are put together in another order (extra)
 #
-# </details>
-#
-# **"Squares are put together in another order than they were cut."** In a model that makes pictures, one function cut them
-# into squares with the channel last, another put them together with the channel first. Cutting and joining did not give
-# the picture back ([cloneofsimo/minRF#6](https://github.com/cloneofsimo/minRF/issues/6)). **Decide: does it learn
-# nothing?** A linear layer stands before the one and behind the other.
-#
-# <details><summary>Answer</summary>
-#
-# It learns all the same, and its author said so. The numbers change places *inside* a square, always in the same way, and
-# a linear layer can take up any fixed order. No pixel ever wanders into another square: that would be a bug. But as with
-# the layouts of lesson 7, weights belong to one order, and a function named as another's inverse should be it.
-#
-# </details>
+# In a model that generates images, one function cut them into patches with the channel first, and the other put patches
+# together with the channel last. Cutting and joining did not give the image back
+# ([cloneofsimo/minRF#6](https://github.com/cloneofsimo/minRF/issues/6)). A linear layer comes after the cutting, and another
+# one before the joining. How well can the model learn?
+
+# %%
+# The model: "learns nothing", "learns as well" or "learns strips only"
+predict("patches in another order", ...)
 
 # %% [markdown]
-# ## 10. Seen in the wild
+# The author confirmed the bug, and answered that a linear layer learns to undo it. As with the layouts of lesson 7, trained
+# weights fit one order only. If a pixel moved into another *patch*, the model would see a different image.
+
+# %% [markdown]
+# ## 10. Seen in the wild (extra)
 #
-# **Shifted twice.** A model made its decoder's inputs from the labels, shifted by one, as in exercise 2, and then used a
-# loss that was made for language models, which shifts the labels once more.
+# **Shifted twice.** A model made its decoder's inputs by shifting the labels by one, as in exercise 2. Then it used a loss for
+# language models that shifts the labels once more.
 #
 # ```diff
-# - loss = causal_lm_loss(logits, labels)                              # compares place t with label t + 1
-# + loss = cross_entropy(logits.flatten(0, 1), labels.flatten())       # place t with label t
+# - loss = causal_lm_loss(logits, labels)                              # compares position t with label t + 1
+# + loss = cross_entropy(logits.flatten(0, 1), labels.flatten())       # position t with label t
 # ```
 #
-# From outside: no error, and a loss that falls. The model learns to say the word after the next. It was found in one model,
-# then by looking for the same pattern in others
+# Symptom: no error, and a loss that falls. The model learns to predict the word after the next. It was found in one model in
+# 2026, and then, by a search for the same pattern, in three more
 # ([huggingface/transformers#46898](https://github.com/huggingface/transformers/pull/46898),
-# [#46901](https://github.com/huggingface/transformers/issues/46901); years earlier
-# [#23000](https://github.com/huggingface/transformers/issues/23000)).
+# [#46901](https://github.com/huggingface/transformers/issues/46901)).
 #
-# **A mean over what nobody wrote.** Beam search divided the sum of the log-probabilities by the length of the sequence.
-# The sum was that of the new tokens. The length was counted with the prompt.
+# **A mean over too many words.** Beam search divided the sum of log-probabilities of the new tokens by the length of the whole
+# sequence, prompt included.
 #
 # ```diff
 # - score = sum_logprobs / len(sequence)                    # prompt and answer
 # + score = sum_logprobs / (len(sequence) - prompt_length)  # the answer
 # ```
 #
-# From outside: with a long prompt all the divisors are nearly equal, so that it is the sum that decides again, and answers
-# come out too short ([huggingface/transformers#26624](https://github.com/huggingface/transformers/issues/26624),
-# [vllm-project/vllm#2606](https://github.com/vllm-project/vllm/issues/2606)).
-#
-# **Height for width.** The number of rows of squares was computed from the width.
-#
-# ```diff
-# - rows, columns = width // size, width // size
-# + rows, columns = height // size, width // size
-# ```
-#
-# From outside: nothing, with pictures that are square
-# ([PKU-YuanGroup/Chat-UniVi#48](https://github.com/PKU-YuanGroup/Chat-UniVi/issues/48)). It is why no picture in your
-# `check` is.
+# Symptom: with a long prompt, all divisors are nearly equal, so the sum decides, and answers are too short
+# ([vllm-project/vllm#2606](https://github.com/vllm-project/vllm/issues/2606),
+# [huggingface/transformers#27351](https://github.com/huggingface/transformers/pull/27351)).
 
 # %% [markdown]
 # ## Summary
 #
-# 1. Cross-attention: queries from the sequence that is written, keys and values from the one that is read. The mask is
-#    that of the source's padding.
-# 2. Teacher forcing hands the decoder the right words so far, one place late, and trains all places at once. Free running
-#    reads its own words, and its own mistakes.
-# 3. The encoder is asked once, the decoder for every word.
-# 4. The weights align two sequences without ever being told to. They show where the information was found.
-# 5. Beam search keeps the `width` best of each length and compares means. And the other sequence may be anything that can
-#    be cut into vectors.
+# 1. In cross-attention, queries come from the target, keys and values from the source. Only the source's padding is masked.
+# 2. Teacher forcing gives the decoder the correct words, shifted by one, and trains all positions at once. In free running, it
+#    reads its own words and its own mistakes.
+# 3. One vector for the whole source loses much of a long sentence. Attention can look at every word again, in any order.
+# 4. The weights show where the decoder found its information, which need not be where the word came from.
+# 5. Beam search keeps the `width` best of each length and compares means. The source need not be text: any sequence of vectors
+#    will do, such as the patches of an image.
 #
-# $$ \operatorname{cross}(\mathbf{X}, \mathbf{M}) = \operatorname{softmax}\!\left(
-#    \frac{(\mathbf{X} \mathbf{W}_q)(\mathbf{M} \mathbf{W}_k)^\top}{\sqrt{d_k}} \right) \mathbf{M} \mathbf{W}_v $$
-#
-# **To read on:**
-#
-# - Bahdanau et al., [Neural Machine Translation by Jointly Learning to Align and Translate](
-#   https://arxiv.org/abs/1409.0473): its alignments are the pictures of our section 5
-# - Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3
-# - Dosovitskiy et al., [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929)
+# $$ \operatorname{cross}(\mathbf{X}, \mathbf{Y}) = \operatorname{softmax}\!\left(
+#    \frac{(\mathbf{X} \mathbf{W}_q)(\mathbf{Y} \mathbf{W}_k)^\top}{\sqrt{d_k}} \right) \mathbf{Y} \mathbf{W}_v $$
+
+# %% tags=["demo"]
+# @title What you have built so far
+figures.show(
+    figures.diagram.two_sequences(complete=True, weights=decoder.weights[0, 0, :8, :8]),
+    caption=f"A shows the first 8 rows and columns of the trained model's weights. Computed with {Cross.whose}.",
+)
+
+# %% [markdown]
+# **To read on:** Bahdanau et al., [Neural Machine Translation by Jointly Learning to Align and
+# Translate](https://arxiv.org/abs/1409.0473), with the first alignments · Vaswani et al., [Attention Is All You
+# Need](https://arxiv.org/abs/1706.03762), section 3 · Dosovitskiy et al., [An Image is Worth 16x16
+# Words](https://arxiv.org/abs/2010.11929).
 
 # %% [markdown]
 # ## Challenge: `clipped_precision(written, reference, n)`
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+# In this lesson, a translation was right or wrong, word by word. Sentences of a real language have many good translations, and
+# one extra word at the beginning moves all the others. So a common measure counts which **n-grams**, sequences of $n$
+# neighbouring words, also occur in a reference translation, at any position. All words of *the the the the* may occur in the
+# reference, so an n-gram counts at most as often as the reference contains it.
 #
-# Is a translation good? In this lesson one was right or wrong, word by word. Sentences that people translate have many good
-# answers, and a word too many at the beginning moves all that follow. So one asks which of the **n-grams**, sequences of $n$
-# neighbours, of what was written stand in a reference, wherever that is. With one catch: a translation that says *the the the
-# the* consists of nothing but good words. An n-gram therefore counts only as often as the reference has it, too.
+# `written` and `reference` are lists of ids. Return the share of the n-grams of `written`, repetitions included, that count, as
+# a float; 0.0 if `written` is shorter than `n`. Raise a `ValueError` that names `n` if it is below 1. The measure **BLEU**
+# combines four such shares, for $n = 1, \dots, 4$, with a penalty for short translations
+# ([Papineni et al. 2002](https://aclanthology.org/P02-1040/)).
 #
-# `written` and `reference` are lists of ids. Return, as a float, the share of all n-grams of `written`, repetitions included,
-# that find one in the reference which no other has taken; 0.0 where `written` is shorter than `n`. Raise a `ValueError` that
-# names `n` if it is below 1. Of four such numbers, for $n = 1, \dots, 4$, the measure **BLEU** is made
-# ([Papineni et al. 2002](https://aclanthology.org/P02-1040/)), together with a penalty for what is too short.
-#
-# **On paper.** Written is (4, 4, 4, 5), the reference is (4, 5, 4). Single tokens: the reference has two 4s and one 5, so three of
-# four count, 0.75. Pairs: which three were written, and which two has the reference?
+# **Worked example.** Written is $(4, 4, 4, 5)$, the reference is $(4, 5, 4)$. Single ids: the reference has two 4s and one 5,
+# so three of four count, 0.75. Pairs: $(4, 5)$ counts, and neither $(4, 4)$ does, so ⅓.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(clipped_precision)
 
 
@@ -1105,7 +1331,7 @@ def clipped_precision(written: list[int], reference: list[int], n: int) -> float
 
     0.0 where `written` is shorter than n. ValueError if n < 1.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

@@ -59,7 +59,13 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     server = f"{data}/data/etc/jupyter/jupyter_server_config.d/attention-grading.json"  # the panel in the formgrader
     for package, wheel in wheels.items():
         assert {name.split("/")[0] for name in names(wheel)} - {data} == {package}
-    shipped = {"text/harbour.txt", "text/river_town.toml", "models/harbour.safetensors", "models/small_lm.safetensors"}
+    shipped = {
+        "text/harbour.txt",
+        "text/river_town.toml",
+        "models/harbour.safetensors",
+        "models/small_lm.safetensors",
+        "models/attention_only.safetensors",
+    }
     assert {"course/notebook/check.py", *(f"course/{file}" for file in shipped)} <= names(wheels["course"])
     assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= names(wheels["course"])
     assert "course/examples/02_softmax/softmax.practice" in names(wheels["course"])

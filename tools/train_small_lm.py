@@ -28,9 +28,9 @@ from torch.nn.utils import clip_grad_norm_
 
 from course.models.modern_lm import BUILT_IN, ModernLM, Parts
 from course.models.river_town import generate_stories
-from course.models.small_lm import PARAGRAPH, SmallLM, digest, held_out, split_words
+from course.models.small_lm import PARAGRAPH, TEXT_SEED, SmallLM, digest, held_out, split_words, untrained
 
-SEED, TEXT_SEED = 40, 1
+SEED = 40
 WORDS = 1_200_000
 STEPS, ROWS, REPEATED, LENGTH, PEAK = 3000, 16, 4, 96, 5e-3
 HELD_OUT_WORDS = 10_000
@@ -53,27 +53,6 @@ def random_repeats(rows: int, length: int, n_tokens: int, generator: torch.Gener
     return drawn.gather(1, torch.arange(length) % periods)
 
 
-def start(n_tokens: int) -> ModernLM:
-    """A model before training, from a fixed seed.
-
-    Queries and keys begin equal, so that equal words attract each other. W_o begins as the transpose of W_v, so that a
-    head copies what it attends to. With both, heads that continue repetitions form sooner.
-    """
-    with torch.random.fork_rng():
-        torch.manual_seed(SEED)
-        model = ModernLM(n_tokens)
-        for name, parameter in model.named_parameters():
-            if parameter.ndim == 2:
-                std = 0.1 if name.endswith("W_q.weight") else 0.02 if name.endswith("W_down.weight") else 0.06
-                torch.nn.init.normal_(parameter, std=std)
-        weights = model.state_dict()
-        for layer in range(len(model.blocks)):
-            part = f"blocks.{layer}.attention"
-            weights[f"{part}.W_k.weight"].copy_(weights[f"{part}.W_q.weight"])
-            weights[f"{part}.W_o.weight"].copy_(weights[f"{part}.W_v.weight"].T)
-    return model
-
-
 def train(words: list[str], text: str, steps: int = STEPS) -> ModernLM:
     """Train for this many steps, and print progress."""
     ids_of = {word.lower(): i for i, word in enumerate(words)}
@@ -81,9 +60,9 @@ def train(words: list[str], text: str, steps: int = STEPS) -> ModernLM:
     ends = torch.tensor([word in (".", PARAGRAPH, "?", "!") for word in words])
     begins = 1 + ends[ids[: -LENGTH - 1]].nonzero()  # a text begins where a sentence or a quotation ends
     generator = torch.Generator().manual_seed(SEED)
-    model, parts = start(len(words)), replace(BUILT_IN, attend=_built_in)
+    model, parts = untrained(words, SEED), replace(BUILT_IN, attend=_built_in)
     optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK, betas=(0.9, 0.98), weight_decay=0.02)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate(step, steps))
     began = time.perf_counter()
     for step in range(steps):
         rows = begins[torch.randint(len(begins), (ROWS - REPEATED,), generator=generator)]
@@ -124,7 +103,7 @@ def write(
     return notes
 
 
-def _rate(step: int, steps: int, warmup: int = 50) -> float:
+def learning_rate(step: int, steps: int, warmup: int = 50) -> float:
     """Learning rate with warm-up and cosine decay, as a share of the peak."""
     return min(1.0, (step + 1) / warmup) * (0.01 + 0.99 * (1 + math.cos(math.pi * step / steps)) / 2)
 

@@ -1,6 +1,6 @@
 """Checkers of results with no single right value, for the grade and `check`."""
 
-from . import attention, batching, dropout, models, sampling, tiles, training, values
+from . import attention, batching, cached, circuits, dropout, models, sampling, tiles, training, values
 from .registry import CHECKERS, NamedChecker
 
 __all__ = [
@@ -8,6 +8,8 @@ __all__ = [
     "NamedChecker",
     "attention",
     "batching",
+    "cached",
+    "circuits",
     "dropout",
     "models",
     "sampling",

@@ -26,16 +26,17 @@ def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[in
 
     Allows half as much again as `scores`, and a fifth more than `products`. Memory counts, except that of masks.
     """
-    result, shape, multiplied = _measured(seen)
-    right, _, _ = _measured(exact)
-    if problem := _wrong(result, right):
-        return problem
-    if prod(shape) > ROOM * prod(scores):
-        return tagged("too large", f"you created a tensor of {_times(shape)}; the largest allowed is {_times(scores)}")
-    if multiplied > 1.2 * products:
-        times = f"{multiplied / products:.1f} times the multiplications of reading the keys once"
-        return tagged("read twice", f"the matrix products take {times}; read each key once")
-    return None
+    return _judged(seen, exact, scores, products, "read twice", "reading the keys once", "read each key once")
+
+
+@checker
+def computed_in_blocks(seen: Observation, exact: Observation, scores: Sequence[int], products: int) -> Problem:
+    """The result is right, and was computed in blocks, none of them needless. Limits are as in `computed_in_tiles`.
+
+    scores    shape of the largest tensor that is needed
+    products  number of multiplications that the needed blocks take
+    """
+    return _judged(seen, exact, scores, products, "needless", "the blocks that are needed", "skip the others")
 
 
 @checker
@@ -46,6 +47,22 @@ def finite_gradients(seen: Observation) -> Problem:
             return f"the gradient for `{name}` is NaN or infinite"
     if any(bool(part.isnan().any()) for value in seen.values.values() for _, part in leaves(value)):
         return "the result is NaN"
+    return None
+
+
+def _judged(
+    seen: Observation, exact: Observation, scores: Sequence[int], products: int, tag: str, once: str, advice: str
+) -> Problem:
+    result, shape, multiplied = _measured(seen)
+    right, _, _ = _measured(exact)
+    if problem := _wrong(result, right):
+        return problem
+    if prod(shape) > ROOM * prod(scores):
+        return tagged("too large", f"you created a tensor of {_times(shape)}; the largest allowed is {_times(scores)}")
+    if multiplied > 1.2 * products:
+        return tagged(
+            tag, f"the matrix products take {multiplied / products:.1f} times the multiplications of {once}; {advice}"
+        )
     return None
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# In the order of the lessons 01 to 09, each with what it does
+# In the order of the lessons 01 to 10, each with what it does
 PARTS = {
     "dot products": "queries and keys give scores",
     "softmax": "scores become weights",
@@ -27,6 +27,7 @@ PARTS = {
     "rotation": "queries and keys turn by their positions",
     "block": "norms, an MLP and residual connections surround attention",
     "cache": "keys and values of earlier tokens are kept",
+    "tiles": "scores and weights are made a tile at a time",
 }
 _ROWS = {"q": 1.35, "k": 0.15, "v": -1.35}
 _SCORES = 0.75  # height of the row from scores to output
@@ -75,7 +76,7 @@ def overview(part: str, complete: bool = False, **values: torch.Tensor) -> Figur
     """The diagram of attention as one lesson sees it, with alt text.
 
     part      the lesson's part: "dot products" (01), "softmax" (02), "queries, keys, values" (03), "scaling" (04),
-              "mask" (05), "heads" (06), "rotation" (07), "block" (08) or "cache" (09)
+              "mask" (05), "heads" (06), "rotation" (07), "block" (08), "cache" (09) or "tiles" (10)
     complete  False, for a lesson's start: only this part is in full colour, earlier ones are grey. True, for its end:
               everything up to this part is in full colour
     values    small matrices of the learner, drawn in place of the letters where the diagram is in full colour: any of
@@ -98,6 +99,7 @@ def overview(part: str, complete: bool = False, **values: torch.Tensor) -> Figur
     figure, (ax,) = row(1, width=9.8, height=3.5)
     _heads(ax, state("heads"))
     _cache(ax, state("cache"))
+    _tiles(ax, state("tiles"))
     for of, points in _ARROWS:
         _arrow(ax, points, state(of))
     for text, (of, x, y, width) in _STEPS.items():
@@ -206,6 +208,18 @@ def _cache(ax: Axes, state: str) -> None:
     ax.text(4.86, -0.55, "cache", ha="center", va="center", fontsize=SMALL, color=shade, rotation=90, fontweight=heavy)
 
 
+def _tiles(ax: Axes, state: str) -> None:
+    """Draw a frame around all that is made of one tile of scores."""
+    from matplotlib.patches import Rectangle
+
+    frame = Rectangle((5.3, 0.18), 7.0, 1.47, zorder=0.4)
+    frame.set(**{**_look(state, GROUND), "facecolor": "none"})
+    ax.add_patch(frame)
+    heavy = "bold" if state == "new" else "normal"
+    shade = INK if state == "new" else GREY
+    ax.text(8.8, 1.87, "a tile at a time", ha="center", va="center", fontsize=SMALL, color=shade, fontweight=heavy)
+
+
 def _block(ax: Axes, state: str) -> None:
     """Draw the block below: the residual stream and what is added to it."""
     y, x = -2.75, 1.2
@@ -224,3 +238,90 @@ def _block(ax: Axes, state: str) -> None:
         _arrow(ax, ((begin, y), (begin, y - 0.5), (middle, y - 0.5), (middle, y - 0.23)), state)
     shade = INK if state == "new" else GREY
     ax.text(0.0, y, "block", ha="center", va="center", fontsize=SMALL, color=shade)
+
+
+# Lesson 12's diagram: name -> (colour and letter, x, y, whether this lesson adds it)
+_TWO_MATRICES = {
+    "x": (0.0, 1.35, False),
+    "y": (0.0, -0.6, True),
+    "q": (2.75, 1.35, False),
+    "k": (2.75, 0.05, True),
+    "v": (2.75, -1.35, True),
+    "scores": (6.0, 0.7, False),
+    "weights": (9.7, 0.7, False),
+    "output": (12.1, 0.7, False),
+}
+# text -> (x, y, width, whether this lesson adds it)
+_TWO_STEPS = {
+    "W_q": (1.35, 1.35, 0.62, False),
+    "W_k": (1.35, 0.05, 0.62, True),
+    "W_v": (1.35, -1.35, 0.62, True),
+    "q · k": (4.75, 0.7, 0.74, False),
+    "÷ √d, mask": (7.33, 0.7, 1.36, True),
+    "softmax": (8.72, 0.7, 0.98, False),
+    "A V": (10.9, 0.7, 0.66, False),
+    "join, W_o": (13.45, 0.7, 1.1, False),
+}
+_TWO_ARROWS: Sequence[tuple[bool, Sequence[tuple[float, float]]]] = (
+    (False, ((0.38, 1.35), (1.02, 1.35))),
+    (True, ((0.38, -0.6), (1.02, 0.05))),
+    (True, ((0.38, -0.6), (1.02, -1.35))),
+    *((y < 1, ((1.68, y), (2.35, y))) for y in (1.35, 0.05, -1.35)),
+    (False, ((3.15, 1.35), (4.36, 0.85))),
+    (True, ((3.15, 0.05), (4.36, 0.55))),
+    (True, ((3.15, -1.35), (10.9, -1.35), (10.9, 0.38))),
+    (False, ((5.14, 0.7), (5.6, 0.7))),
+    (False, ((6.4, 0.7), (6.63, 0.7))),
+    (False, ((8.03, 0.7), (8.21, 0.7))),
+    (False, ((9.22, 0.7), (9.3, 0.7))),
+    (False, ((10.1, 0.7), (10.55, 0.7))),
+    (False, ((11.25, 0.7), (11.7, 0.7))),
+    (False, ((12.5, 0.7), (12.88, 0.7))),
+)
+
+
+def two_sequences(complete: bool = False, **values: torch.Tensor) -> Figure:
+    """The diagram of attention in lesson 12: keys and values come from a second sequence, Y. It has alt text.
+
+    complete  False, for the lesson's start: only what is new is in full colour. True: everything is
+    values    as for `overview`: any of x, q, k, v, scores, weights and output, drawn if `complete`
+    """
+    figure, (ax,) = row(1, width=9.8, height=2.9)
+
+    def state(new: bool) -> str:
+        return "new" if complete or new else "known"
+
+    for new, points in _TWO_ARROWS:
+        _arrow(ax, points, state(new))
+    for text, (x, y, width, new) in _TWO_STEPS.items():
+        _step(ax, text, x, y, width, state(new))
+    for name, (x, y, new) in _TWO_MATRICES.items():
+        if name == "y":
+            _second_sequence(ax, x, y)
+        else:
+            _matrix(ax, name, x, y, state(new), values.get(name))
+    for text, y in (("target, T rows", 2.0), ("source, S rows", -1.25)):
+        ax.text(0.0, y, text, ha="center", va="center", fontsize=SMALL, color=INK)
+    key = "in full colour: so far" if complete else "in full colour: this lesson; grey: known"
+    ax.text(14.1, -2.0, key, ha="right", va="center", fontsize=SMALL, color=GREY)
+    ax.set(xlim=(-0.9, 14.2), ylim=(-2.3, 2.3))
+    ax.axis("off")
+    words = (
+        "The diagram of cross-attention. The target, X, goes through W_q to the queries. The source, Y, goes through "
+        "W_k and W_v to the keys and values. Queries and keys give scores, which are divided by √d; the padding of the "
+        "source is masked. Softmax makes weights, which average the values; the heads are joined, and W_o follows. "
+    )
+    words += "All of it is in full colour." if complete else "In full colour, what is new: Y, and its way to K and V."
+    for name, matrix in values.items():
+        words += f" {LETTERS[name]} is {_shape(matrix)}."
+    return with_alt_text(figure, words)
+
+
+def _second_sequence(ax: Axes, x: float, y: float) -> None:
+    """Draw the source as a taller box with the letter Y."""
+    from matplotlib.patches import Rectangle
+
+    box = Rectangle((x - 0.38, y - 0.46), 0.76, 0.92, zorder=3)
+    box.set(**_look("new", colour("x")))
+    ax.add_patch(box)
+    ax.text(x, y, "Y", ha="center", va="center", fontsize=13, fontweight="bold", color=GROUND, zorder=4)

@@ -38,7 +38,8 @@ def alignment(
 
 def padding(source: torch.Tensor, targets: torch.Tensor, words: Sequence[str], said: Sequence[str]) -> Figure:
     """A batch of sentences (B, S) and translations (B, T) as words, padding hatched."""
-    figure, axes = row(2, width=4.9, height=0.8 + 0.36 * len(source), ratios=[source.shape[1], targets.shape[1]])
+    longest = max(source.shape[1], targets.shape[1])
+    figure, axes = grid(2, 1, width=0.7 * longest, height=0.6 + 0.34 * len(source))
     for ax, ids, names, title in ((axes[0], source, words, "source"), (axes[1], targets, said, "targets")):
         rows, columns = ids.shape
         heat_map(torch.zeros(rows, columns), ax=ax, kind="scores", limit=1.0, numbers=False, blocked=ids == 0)
@@ -48,6 +49,7 @@ def padding(source: torch.Tensor, targets: torch.Tensor, words: Sequence[str], s
             if i:
                 ax.text(c, r, names[int(i)], ha="center", va="center", fontsize=SMALL, color=BLACK)
         ax.set_aspect("auto")
+        ax.set_xlim(-0.5, longest - 0.5)  # both have cells of one width
         ax.set_title(f"{title} ({rows}, {columns})")
     words_ = ", ".join(f"{int((a != 0).sum())} and {int((b != 0).sum())}" for a, b in zip(source, targets, strict=True))
     return with_alt_text(
@@ -124,5 +126,6 @@ def _shaded(image: torch.Tensor, weights: torch.Tensor) -> Any:
 
     grounds = cell_colours("weights")(weights.detach().numpy())
     inks = torch.tensor([[to_rgb(ink_on(tuple(ground))) for ground in line] for line in grounds])
-    share = 0.85 * image.detach().float().clamp(0, 1)[..., None]
+    strokes = ((image.detach().float() - 0.2) / 0.8).clamp(0, 1)  # without the noise
+    share = ((0.25 + 0.6 * weights.detach()) * strokes)[..., None]  # an unattended patch is lightest
     return ((1 - share) * torch.tensor(grounds[..., :3]).float() + share * inks).numpy()

@@ -34,7 +34,7 @@ def running(
         f"maximum {highest:.1f}", (0.5, highest), (2, 3), textcoords="offset points", fontsize=SMALL, color=INK
     )
     exact = float(torch.softmax(scores[:read], dim=0) @ values[:read])
-    kept = {"maximum m": highest, "sum of exp(x − m)": total, "output": output, "m + log(sum)": highest + _log(total)}
+    kept = {"maximum m": highest, "sum of exp(s − m)": total, "output": output, "m + log(sum)": highest + _log(total)}
     right.set_axis_off()
     right.set_title(f"kept after {read} of {len(scores)} keys")
     for line, (name, number) in enumerate(kept.items()):
@@ -93,4 +93,28 @@ def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
         f"A map of {T} queries by {S} keys, cut into {len(starts)} tiles of {tile} keys. The first {at} are done, and "
         f"of them an output and a log-sum-exp are left. Tile {at}, counted from 0, is there now, the others are not "
         "made yet.",
+    )
+
+
+def kinds(rows: Sequence[Sequence[str]], *, tile: int) -> Figure:
+    """A map of tiles of `tile` queries by `tile` keys, each "open", "mixed" or "blocked"."""
+    down, across = len(rows), max(map(len, rows))
+    figure, (ax,) = row(1, width=4.6, height=4.2)
+    for i, kinds_of_row in enumerate(rows):
+        for j, kind in enumerate(kinds_of_row):
+            look = {"open": (colour("scores"), "", ""), "mixed": (PALE, "", "mask")}.get(kind, ("white", "///", ""))
+            fill, hatch, word = look
+            ax.bar(
+                (j + 0.5) * tile, tile, bottom=i * tile, width=tile, color=fill, edgecolor=FAINT, hatch=hatch,
+                linewidth=0.8,
+            )  # fmt: skip
+            ax.text((j + 0.5) * tile, (i + 0.5) * tile, word, ha="center", va="center", fontsize=SMALL, color=INK)
+    ends = (across * tile, down * tile)
+    ax.set(xlim=(0, ends[0]), ylim=(ends[1], 0), xlabel="keys", ylabel="queries", aspect="equal")
+    ax.set(xticks=range(0, ends[0] + 1, tile), yticks=range(0, ends[1] + 1, tile))
+    lines = "; ".join(f"row {i}: {', '.join(kinds_of_row)}" for i, kinds_of_row in enumerate(rows))
+    return with_alt_text(
+        figure,
+        f"A map of {down} by {across} blocks, each {tile} queries by {tile} keys. Open blocks are filled, mixed ones "
+        f"are pale, with the word mask, and blocked ones hatched. {lines}.",
     )

@@ -6,8 +6,8 @@ All have alt text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import fill, wrap
-from typing import TYPE_CHECKING, Any
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
@@ -35,24 +35,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ..models.block_comparison import Comparison
 
-def batch(inputs: Sequence[str], targets: Sequence[str]) -> Figure:
-    """Windows of a text, one letter per box: a row of inputs, and its targets below."""
+
+def batch(inputs: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> Figure:
+    """Windows of a text, one token per box: a row of inputs, and its targets below."""
     from matplotlib.patches import Rectangle
 
-    length = len(inputs[0])
-    figure, (ax,) = row(1, width=1.6 + 0.3 * length, height=0.3 + 0.72 * len(inputs))
+    tokens = [token for window in (*inputs, *targets) for token in window]
+    length, wide = len(inputs[0]), 0.28 + 0.11 * max(map(len, tokens))  # inches of a box
+    figure, (ax,) = row(1, width=1.1 + wide * length, height=0.3 + 0.72 * len(inputs))
     for i, window in enumerate(zip(inputs, targets, strict=True)):
-        for j, letters in enumerate(window):
+        for j, row_of_tokens in enumerate(window):
             y = 2.4 * i + j
-            ax.text(-0.8, y, ("inputs", "targets")[j], ha="right", va="center", fontsize=SMALL)
-            for t, letter in enumerate(letters):
+            ax.text(-0.6, y, ("inputs", "targets")[j], ha="right", va="center", fontsize=SMALL)
+            for t, token in enumerate(row_of_tokens):
                 ax.add_patch(Rectangle((t - 0.47, y - 0.47), 0.94, 0.94, facecolor=(PALE_BLUE, PALE_ORANGE)[j]))
-                ax.text(t, y, _visible(letter), ha="center", va="center", family=MONO)
-    ax.set(xlim=(-4.6, length), ylim=(2.4 * len(inputs) - 0.9, -0.7))
+                ax.text(t, y, _visible(token), ha="center", va="center", family=MONO, fontsize=SMALL)
+    ax.set(xlim=(-0.7 - 0.9 / wide, length - 0.4), ylim=(2.4 * len(inputs) - 0.9, -0.7))
     ax.axis("off")
-    details = "; ".join(f"{a!r} above {b!r}" for a, b in zip(inputs, targets, strict=True))
-    return with_alt_text(figure, f"{len(inputs)} windows of text, each with its targets one letter further: {details}.")
+    details = "; ".join(f"{' '.join(a)!r} above {' '.join(b)!r}" for a, b in zip(inputs, targets, strict=True))
+    return with_alt_text(figure, f"{len(inputs)} windows of text, each with its targets one token further: {details}.")
 
 
 def starts(counts: torch.Tensor, draws: int) -> Figure:
@@ -70,25 +73,27 @@ def starts(counts: torch.Tensor, draws: int) -> Figure:
     )
 
 
-def surprise(text: str, rows: Mapping[str, torch.Tensor]) -> Figure:
-    """Bars over the letters of a text: their surprise in nats, one row per title."""
-    figure, panels = grid(len(rows), 1, width=9.6, height=1.25, above=0.2)
+def surprise(tokens: Sequence[str], rows: Mapping[str, torch.Tensor]) -> Figure:
+    """Bars over the tokens of a text: their surprise in nats, one row per title."""
+    figure, panels = grid(len(rows), 1, width=9.6, height=1.35, above=0.5)
     top = max(float(values.max()) for values in rows.values())
     for ax, (title, values) in zip(panels, rows.items(), strict=True):
-        ax.bar(range(len(text)), values.tolist(), color=PALETTE[0], width=0.8)
-        ax.set_xticks(range(len(text)), [_visible(letter) for letter in text], family=MONO)
+        ax.bar(range(len(tokens)), values.tolist(), color=PALETTE[0], width=0.8)
+        ax.set_xticks(range(len(tokens)), [""] * len(tokens))
         ax.tick_params(axis="x", length=0)
-        ax.set(xlim=(-0.7, len(text) - 0.3), ylim=(0, 1.08 * top), ylabel="nats")
+        ax.set(xlim=(-0.7, len(tokens) - 0.3), ylim=(0, 1.08 * top), ylabel="nats")
         ax.set_title(f"{title}: {values.mean():.2f} on average", loc="left")
+    names = [_visible(token) for token in tokens]
+    panels[-1].set_xticks(range(len(tokens)), names, family=MONO, rotation=45, ha="right", rotation_mode="anchor")
     details = "; ".join(
-        f"{title}: {v.mean():.2f} on average, greatest at {text[int(v.argmax())]!r} with {v.max():.1f}"
+        f"{title}: {v.mean():.2f} on average, greatest at {tokens[int(v.argmax())]!r} with {v.max():.1f}"
         for title, v in rows.items()
     )
-    return with_alt_text(figure, f"Bars of surprise over the letters of {text!r}. {details}.")
+    return with_alt_text(figure, f"Bars of surprise over the tokens of {' '.join(tokens)!r}. {details}.")
 
 
-def block() -> Figure:
-    """A pre-norm transformer block: the residual stream of X, and two branches."""
+def block(kind: Literal["plain", "modern"] = "plain") -> Figure:
+    """A pre-norm transformer block, GPT-2's or Llama's: the residual stream of X, and two branches."""
     from matplotlib.patches import FancyBboxPatch
 
     figure, (ax,) = row(1, width=9.2, height=2.4)
@@ -96,7 +101,10 @@ def block() -> Figure:
     ax.annotate("", (12.3, 0), (0.1, 0), arrowprops=arrow)
     ax.text(-0.1, 0, r"$\mathbf{X}$", ha="right", va="center", fontsize=13)
     ax.text(12.4, 0, "result", ha="left", va="center")
-    for left, parts in ((0.8, ("norm_1", "attention")), (6.8, ("norm_2", "mlp"))):
+    first, second = (("norm_1", "attention"), ("norm_2", "mlp"))
+    if kind == "modern":
+        first, second = (("RMSNorm", "attention,\nwith RoPE"), ("RMSNorm", "SwiGLU"))
+    for left, parts in ((0.8, first), (6.8, second)):
         ax.plot([left, left], [0, 1.5], color=INK, linewidth=1.4)
         ax.annotate("", (left + 0.5, 1.5), (left - 0.02, 1.5), arrowprops=arrow)
         for i, part in enumerate(parts):
@@ -123,7 +131,7 @@ def block() -> Figure:
     return with_alt_text(
         figure,
         "A straight arrow leads from X to the result. Twice a detour branches off and is added to it again: first "
-        "through norm_1 and attention, then through norm_2 and the mlp.",
+        f"through {first[0]} and {' '.join(first[1].split())}, then through {second[0]} and {second[1]}.",
     )
 
 
@@ -193,7 +201,8 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
     if not small:
         figure.colorbar(image, ax=panels, fraction=0.02, pad=0.01)
     details = "; ".join(f"{title}: {', '.join(map(_habit, maps))}" for title, maps in rows.items())
-    return with_alt_text(figure, f"Attention maps of {count} heads over {''.join(letters)!r}. {details}.")
+    text = ("" if max(map(len, letters)) == 1 else " ").join(letters)
+    return with_alt_text(figure, f"Attention maps of {count} head{'s' * (count > 1)} over {text!r}. {details}.")
 
 
 def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tensor, title: str = "") -> Figure:
@@ -249,41 +258,75 @@ def gallery(
     return with_alt_text(figure, f"{len(runs)} panels of loss against step. {details}. In each, {without}.")
 
 
-def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) -> Figure:
-    """A text on a background that is darker for letters that surprised the model more.
+def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: int = 88) -> Figure:
+    """A text in pieces, one per token, on a background that is darker for tokens that surprised the model more.
 
-    `surprise` is (len(text),), in nats; letters of more than 3 nats are also underlined.
+    A piece may begin with a space or a line break. `surprise` is (len(pieces),), in nats; pieces of more than 3 nats
+    are also underlined.
     """
     from matplotlib.patches import Rectangle
 
-    flat = text.replace("\n", " ")
-    lines = wrap(flat, width, drop_whitespace=False, replace_whitespace=False) or [""]
-    figure, (ax,) = row(1, width=0.1 * width + 0.3, height=0.235 * len(lines) + 0.4)
+    placed, x, y = [], 0, 0
+    for piece, nats in zip(pieces, surprise.tolist(), strict=True):
+        shown = _visible(piece) if piece == "\n" else piece.lstrip("\n")
+        if (x and x + len(shown) > width) or (piece.startswith("\n") and piece != "\n"):
+            x, y = 0, y + 1
+        shown = shown if x else shown.lstrip(" ")
+        placed.append((shown, x, y, nats))
+        x += len(shown)
+        if piece == "\n":
+            x, y = 0, y + 1
+    lines = placed[-1][2] + 1 if placed else 1
+    figure, (ax,) = row(1, width=0.1 * width + 0.3, height=0.26 * lines + 0.4)
     colours = cell_colours("amounts")
-    place = 0
-    for y, line in enumerate(lines):
-        for x, letter in enumerate(line):
-            nats = float(surprise[place])
-            place += 1
-            ground = colours(min(nats, 6.0) / 8)
-            ax.add_patch(Rectangle((x, y), 1, 1, facecolor=ground, linewidth=0))
-            ax.text(
-                x + 0.5,
-                y + 0.5,
-                letter,
-                ha="center",
-                va="center",
-                family=MONO,
-                fontsize=9.5,
-                color=ink_on(ground),
-            )
-            if nats > 3:
-                ax.plot([x + 0.1, x + 0.9], [y + 0.95] * 2, color=INK, linewidth=1.0)
-    ax.set(xlim=(0, width), ylim=(len(lines), 0))
+    for shown, left, line, nats in placed:
+        blanks = len(shown) - len(shown.lstrip(" "))
+        ground = colours(min(nats, 6.0) / 8)
+        ax.add_patch(Rectangle((left + blanks, line + 0.04), len(shown) - blanks, 0.92, facecolor=ground, linewidth=0))
+        for i, letter in enumerate(shown):
+            where = (left + i + 0.5, line + 0.5)
+            ax.text(*where, letter, ha="center", va="center", family=MONO, fontsize=9, color=ink_on(ground))
+        if nats > 3:
+            ax.plot([left + blanks, left + len(shown)], [line + 0.93] * 2, color=INK, linewidth=1.2)
+    ax.set(xlim=(0, width), ylim=(lines, 0))
     ax.set_title(title, loc="left")
     ax.axis("off")
-    named = " ".join(title.split())
-    return with_alt_text(figure, f"{named}: {flat!r}, {float(surprise.mean()):.2f} nats of surprise a letter.")
+    text = " ".join("".join(pieces).split())
+    return with_alt_text(figure, f"{title}: {text!r}, {float(surprise.mean()):.2f} nats of surprise per token.")
+
+
+def comparison(recorded: Comparison) -> Figure:
+    """Recorded held-out losses: of plain and modern blocks against CPU seconds, and of all kinds at the end."""
+    figure, (left, right) = row(2, width=4.8, height=3.5)
+    for look, name in enumerate(("plain", "modern")):
+        kind = recorded.kinds[name]
+        seconds = [step * kind.seconds_per_step for step, _ in kind.curves[0]]
+        for curve in kind.curves:
+            left.plot(seconds, [loss for _, loss in curve], color=PALETTE[look], linewidth=0.8, alpha=0.6)
+        mean = torch.tensor([[loss for _, loss in curve] for curve in kind.curves]).mean(0)
+        style: dict[str, Any] = {"linestyle": LINES[look], "marker": MARKERS[look], "markersize": 4.5}
+        left.plot(seconds, mean.tolist(), color=PALETTE[look], linewidth=1.8, label=name, **style)
+    left.grid(color=LIGHT, linewidth=0.6)
+    left.set(xlabel="CPU seconds", ylabel="held-out loss in nats", ylim=(0, None))
+    left.legend(frameon=False, fontsize=SMALL)
+    names = list(recorded.kinds)
+    for y, name in enumerate(names):
+        kind = recorded.kinds[name]
+        right.plot(kind.losses, [y] * len(kind.losses), "o", color=PALETTE[0], markersize=5, alpha=0.8)
+        right.plot([kind.mean] * 2, [y - 0.3, y + 0.3], color=INK, linewidth=2.0)
+    right.axvline(recorded.kinds["plain"].mean, color=GREY, linewidth=1.1, linestyle=":")
+    right.set_yticks(range(len(names)), [name if name in ("plain", "modern") else f"plain, {name}" for name in names])
+    right.set(xlabel="held-out loss in nats", ylim=(len(names) - 0.5, -0.5))
+    right.grid(axis="x", color=LIGHT, linewidth=0.6)
+    details = "; ".join(
+        f"{name} {kind.mean:.2f} (from {min(kind.losses):.2f} to {max(kind.losses):.2f}, {kind.steps} steps)"
+        for name, kind in recorded.kinds.items()
+    )
+    return with_alt_text(
+        figure,
+        f"Left, held-out loss against CPU seconds of plain and modern blocks, {len(recorded.seeds)} seeds each. "
+        f"Right, the losses after {recorded.seconds:.0f} CPU seconds, mean and range: {details}.",
+    )
 
 
 def _bare_map(ax: Axes, weights: torch.Tensor, signs: list[str], size: float = 7) -> Any:

@@ -83,9 +83,9 @@ HELP: dict[str, tuple[str, ...]] = {
         "sum first, whichever the exercise asks for."
     ): (r"grad can be implicitly created only for scalar outputs",),
     (
-        "You use a tuple as if it were a tensor. Some functions return several results (`torch.autograd.grad`, "
-        "`max(dim=…)`, `chunk`), and a comma at the end of a line makes a tuple. Unpack it, as in `(g,) = …`, or take "
-        "one item, `[0]`."
+        "You use a tuple as if it were a tensor. Some functions return several results (attention its output and its "
+        "weights, `torch.autograd.grad`, `max(dim=…)`, `chunk`), and a comma at the end of a line makes a tuple. "
+        "Unpack it, as in `(g,) = …`, or take one item, `[0]`."
     ): (
         r"sequence by non-int",
         r"unsupported operand type\(s\) for .*'tuple'",

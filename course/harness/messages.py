@@ -110,7 +110,10 @@ def wrong_value(where: str, found: Any, expected: Any) -> Finding:
         return Finding("values", f"{_at(where)}expected {expected}, got {found}")
     if isinstance(expected, int):
         shown = str(found) if found.bit_length() < 100 else "a number with many digits"
-        return Finding("values", f"{_at(where)}got {shown}, which is too {'small' if found < expected else 'large'}")
+        wrong = f"too {'small' if found < expected else 'large'}"
+        if where.endswith("]"):  # an item may be a label, such as a token's id, which is neither small nor large
+            wrong = "wrong"
+        return Finding("values", f"{_at(where)}got {shown}, which is {wrong}")
     return Finding("values", f"{_at(where)}got {found[:80]!r}, which is wrong")
 
 

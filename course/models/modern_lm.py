@@ -9,14 +9,16 @@ Does not cover: words, and the trained weights (`course.models.small_lm`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .exercise_fallbacks import apply_rope, embed, log_softmax, project_qkv
+from .gpt import Change, Run
 from .torch_fallbacks import causal_mask, merge_heads, split_heads
 
 ROTATES = (False, True, True)  # one entry per layer
@@ -107,6 +109,18 @@ class Attention(nn.Module):
         )
         return output
 
+    def run(self, x: Tensor, change: Callable[[Tensor], Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """x (B, T, D) -> output (B, T, D), heads (B, H, T, K), weights (B, H, T, T).
+
+        `heads` are the heads' outputs before W_o, after `change`, if given.
+        """
+        query, key, value = self.heads(x)
+        scores = BUILT_IN.scores(self.rotated(query), self.rotated(key)) * query.shape[-1] ** -0.5
+        weights = BUILT_IN.weights(scores, BUILT_IN.mask(x.shape[1]))
+        heads = weights @ value
+        heads = heads if change is None else change(heads)
+        return self.W_o(BUILT_IN.merge(heads)), heads, weights
+
 
 class SwiGLU(nn.Module):
     """A gated feed-forward layer: W_down(silu(W_gate x) * W_up x)."""
@@ -136,6 +150,12 @@ class Block(nn.Module):
         output: Tensor = x + self.mlp(self.norm_2(x))
         return output
 
+    def run(self, x: Tensor, change: Callable[[Tensor], Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """As `Attention.run`, with the block's output."""
+        attended, heads, weights = self.attention.run(self.norm_1(x), change)
+        x = x + attended
+        return x + self.mlp(self.norm_2(x)), heads, weights
+
 
 class ModernLM(nn.Module):
     """Ids (B, T) or (T,) -> logits (B, T, N) or (T, N).
@@ -158,7 +178,33 @@ class ModernLM(nn.Module):
         logits: Tensor = self.norm(x) @ self.tokens.weight.T
         return logits if ids.ndim > 1 else logits[0]
 
+    def run(self, ids: Tensor, change: Change | None = None) -> Run:
+        """Run the model on ids (B, T) and return all activations.
+
+        `change(layer, heads)` may replace the heads' outputs of a layer, (B, H, T, K).
+        """
+        x = BUILT_IN.embed(ids, self.tokens.weight)
+        return run_layers(x, self.blocks, lambda x: self.norm(x) @ self.tokens.weight.T, change)
+
     def losses(self, ids: Tensor, parts: Parts = BUILT_IN) -> Tensor:
         """Loss of each token but the first, in nats: ids (B, T) -> (B, T - 1)."""
         logarithms = parts.log_softmax(self(ids, parts)[:, :-1])
         return -logarithms.gather(-1, ids[:, 1:, None])[..., 0]
+
+
+def run_layers(
+    x: Tensor, layers: Iterable[nn.Module], unembed: Callable[[Tensor], Tensor], change: Change | None = None
+) -> Run:
+    """Activations of layers with a method `run`, from their input x (B, T, D) to the logits of `unembed`.
+
+    The layers are blocks, which return their output, or plain attentions, whose output is added to x.
+    """
+    hidden, heads, weights = [x], [], []
+    for layer, part in enumerate(layers):
+        assert isinstance(part, Block | Attention)
+        outputs, *seen = part.run(x, None if change is None else partial(change, layer))
+        x = outputs if isinstance(part, Block) else x + outputs
+        hidden.append(x)
+        heads.append(seen[0])
+        weights.append(seen[1])
+    return Run(unembed(x), torch.stack(hidden), torch.stack(heads), torch.stack(weights))

@@ -6,7 +6,8 @@
     lm.compare(softmax=softmax)                     # the loss with your softmax beside the loss with the built-in
 
 A token is a word or a sign of the stories in `course.models.river_town`. `tools/train_small_lm.py` trained the model
-on them. Model and text have the course's own licence.
+on them; in lesson 08 learners train the same model, and `load(yours=True)` then opens theirs. Model and text have the
+course's own licence.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,16 +25,19 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor
 
+from .data_folder import data_file, write_file
 from .modern_lm import BUILT_IN, Block, ModernLM
 from .river_town import capitalized, generate_stories
 from .swapped_parts import compare, parts_with
 
 FILE = "models/small_lm.safetensors"
+KEPT = "small_lm.safetensors"  # the learner's, in their data folder
 ROWS, ROW = 4, 48  # `compare` takes this many texts of this many tokens
 CONTEXT = 128  # tokens; `loss` cuts longer texts. The texts of training had 96
-HELD_OUT_SEED = 2  # training draws its stories with another seed
+TEXT_SEED, HELD_OUT_SEED = 1, 2  # of the stories of training, and of those that are held out
 TOKEN = re.compile(r"'s\b|[^\W\d_]+|\d+|\n+|[^\w\s]")
 PARAGRAPH = "¶"  # the token between two stories
 NO_SPACE_BEFORE = {".", "!", "?", ",", ":", "'s"}
@@ -44,7 +49,10 @@ class SmallLM(ModernLM):
 
     words   its N words, the most frequent first: a word's index is its id
     notes   how it was trained: seed, seconds, held-out loss, digests
+    whose   "your model" or "the course's model", for captions
     """
+
+    whose = "the course's model"
 
     def __init__(self, words: Sequence[str], notes: Mapping[str, str]) -> None:
         super().__init__(len(words))
@@ -149,17 +157,86 @@ class SmallLM(ModernLM):
         return f" (but knows {self.words[self._id[close[0]]]!r})" if close else ""
 
 
-def load() -> SmallLM:
+def load(yours: bool = False) -> SmallLM:
     """Load the trained model, in float32 and without gradients; each call returns a new one.
 
-    Raises FileNotFoundError if its file is missing, ValueError if the file is damaged.
+    With `yours`, load the model that the learner trained and kept; the course's if there is none, or if its file cannot
+    be used, which is printed. Raises FileNotFoundError if the course's file is missing, ValueError if it is damaged.
     """
-    with as_file(files("course").joinpath(FILE)) as path:
-        weights, notes = _read(path)
+    with _shipped() as path:
+        weights, notes = read_weights(path, "the small language model")
     with torch.random.fork_rng(devices=[]):  # the caller's next random numbers stay the same
         model = SmallLM(json.loads(notes["words"]), {name: note for name, note in notes.items() if name != "words"})
     model.load_state_dict({name: stored.float() for name, stored in weights.items()})
+    kept = data_file(KEPT) if yours else None
+    if kept and kept.is_file():
+        try:
+            weights, notes = read_weights(kept, "your model")
+            model.load_state_dict(weights)
+            model.notes, model.whose = notes, "your model"
+        except (OSError, ValueError, RuntimeError):
+            print(f"Your model cannot be used ({kept} is damaged, or of another version). This is {model.whose}.")
     return model.requires_grad_(False).eval()
+
+
+def empty(seed: int = 0) -> SmallLM:
+    """Return the model before training: random weights from a seed, with gradients, in training mode."""
+    with _shipped() as path:
+        notes = read_weights(path, "the small language model")[1]
+    return untrained(json.loads(notes["words"]), seed)
+
+
+@torch.no_grad()
+def untrained(words: Sequence[str], seed: int) -> SmallLM:
+    """Return a model of these words with random weights from a seed.
+
+    Queries and keys begin equal, so that equal words attract each other. W_o begins as the transpose of W_v, so that a
+    head copies what it attends to. With both, heads that continue repetitions form sooner.
+    """
+    with torch.random.fork_rng(devices=[]):  # the caller's next random numbers stay the same
+        torch.manual_seed(seed)
+        model = SmallLM(words, {})
+        for name, parameter in model.named_parameters():
+            if parameter.ndim == 2:
+                std = 0.1 if name.endswith("W_q.weight") else 0.02 if name.endswith("W_down.weight") else 0.06
+                torch.nn.init.normal_(parameter, std=std)
+    for block in model.blocks:
+        assert isinstance(block, Block)
+        block.attention.W_k.weight.copy_(block.attention.W_q.weight)
+        block.attention.W_o.weight.copy_(block.attention.W_v.weight.T)
+    return model
+
+
+def keep(model: SmallLM) -> None:
+    """Keep a learner's trained model for `load(yours=True)` in later lessons and sessions; print where.
+
+    Raises TypeError unless it is a `SmallLM`, ValueError if its weights have other names or shapes than those of
+    `empty()`, or are not finite. If saving is off, or fails, this is printed.
+    """
+    if not isinstance(model, SmallLM):
+        raise TypeError(f"expected the model that small_lm.empty() returned, got {type(model).__name__}")
+    weights = {name: weight.detach().float().contiguous().cpu() for name, weight in model.state_dict().items()}
+    expected = {name: weight.shape for name, weight in empty().state_dict().items()}
+    for name in weights | expected:
+        shape, wanted = weights[name].shape if name in weights else None, expected.get(name)
+        if shape != wanted:
+            raise ValueError(f"{name}: expected {_shape(wanted)}, got {_shape(shape)}")
+        if not weights[name].isfinite().all():
+            raise ValueError(f"{name}: expected finite numbers, got NaN or infinity")
+    path = data_file(KEPT)
+    try:
+        if path:
+            write_file(path, save(weights, {"format": "pt", "weights": digest(weights)}))
+    except OSError as error:
+        print(f"Your model cannot be kept: {path} ({error.strerror}). Lessons 09 to 14 use {SmallLM.whose}.")
+    else:
+        where = f"kept in {path}" if path else "not kept: saving is off here"
+        print(f"Your model is {where}.")
+
+
+def training_ids(words: int = 300_000) -> Tensor:
+    """The ids of the text that the model was trained on, int64 (L,): its first stories, of this many words in all."""
+    return load().encode(generate_stories(words, TEXT_SEED))
 
 
 def held_out(words: int = 1000) -> str:
@@ -193,15 +270,24 @@ def digest(weights: Mapping[str, Tensor]) -> str:
     return found.hexdigest()
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def _shipped() -> AbstractContextManager[Path]:
+    return as_file(files("course").joinpath(FILE))
+
+
+def _shape(shape: Sequence[int] | None) -> str:
+    return "no such weight" if shape is None else str(tuple(shape))
+
+
+def read_weights(path: Path, model: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The weights and notes of a file; `model` names it in errors, those of `load`."""
     if not path.is_file():
-        raise FileNotFoundError(f"the small language model is missing: no file {path}. {REINSTALL}")
+        raise FileNotFoundError(f"{model} is missing: no file {path}. {REINSTALL}")
     try:
         with safe_open(path, framework="pt") as file:
             notes = file.metadata() or {}
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     except SafetensorError as error:
-        raise ValueError(f"the small language model is damaged: {path} is unreadable ({error}). {REINSTALL}") from None
+        raise ValueError(f"{model} is damaged: {path} is unreadable ({error}). {REINSTALL}") from None
     if digest(weights) != notes.get("weights"):
-        raise ValueError(f"the small language model is damaged: {path} does not match its digest. {REINSTALL}")
+        raise ValueError(f"{model} is damaged: {path} does not match its digest. {REINSTALL}")
     return weights, notes

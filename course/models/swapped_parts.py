@@ -20,6 +20,7 @@ from .torch_fallbacks import causal_mask
 
 Changes = dict[str, Any]  # field of `Parts` -> what replaces it
 ROUNDING = 1e-5  # nats; two right computations in float32 differ by less
+TILE = 16  # queries and keys, for lesson 10
 SHORT = 24  # tokens of the one text for `dot_product`, which is called once per score
 
 
@@ -234,6 +235,26 @@ def _swap_masked_attention(f: Yours) -> Changes:
     return {"attend": lambda parts, q, k, v: f.output(v.shape, q, k, v, parts.mask(q.shape[-2]))}
 
 
+def _swap_tiled_attention(f: Yours) -> Changes:
+    """Lesson 10's attention, which returns a log-sum-exp in place of the weights.
+
+    A text of `compare` is shorter than the default tile, so it is cut into smaller ones.
+    """
+
+    def attend(parts: Parts, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        found = f.several(2, "(output, lse)", query, key, value, mask=parts.mask(query.shape[-2]), tile=TILE)
+        return f.checked(found[0], value.shape, value.dtype)
+
+    return {"attend": attend}
+
+
+def _swap_causal_tiled_attention(f: Yours) -> Changes:
+    def attend(_: Parts, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return f.checked(f.several(2, "(output, lse)", query, key, value, tile=TILE)[0], value.shape, value.dtype)
+
+    return {"attend": attend}
+
+
 def _swap_split(split: Yours) -> Changes:
     def heads(x: Tensor, n_heads: int) -> Tensor:
         B, T, D = x.shape
@@ -303,4 +324,6 @@ SWAPS: dict[str, Callable[[Yours], Changes]] = {
     "merge": _swap_merge,  # merge_heads
     "rope": _swap_rope,  # 07: apply_rope
     "module": _swap_module,  # MultiHeadAttention, RotarySelfAttention
+    "tiled_attention": _swap_tiled_attention,  # 10
+    "causal_tiled_attention": _swap_causal_tiled_attention,
 }

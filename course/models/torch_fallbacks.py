@@ -173,6 +173,15 @@ def attend_with_cache(
     return *masked_attention(query, key, value, causal_mask(query.shape[-2], key.shape[-2], query.device)), (key, value)
 
 
+def generate_with_cache(model: nn.Module, prompt: torch.Tensor, n_tokens: int) -> torch.Tensor:
+    """The likeliest next tokens (B, T + n_tokens), without the use of a cache: each call reads all tokens again."""
+    for _ in range(n_tokens):
+        with torch.no_grad():
+            logits = model(prompt, model.new_cache(*prompt.shape), 0)  # type: ignore[operator]
+        prompt = torch.cat([prompt, logits[:, -1:].argmax(-1)], 1)
+    return prompt
+
+
 def sliding_window_mask(
     T: int, window: int, S: int | None = None, device: torch.device | str | None = None
 ) -> torch.Tensor:
@@ -249,6 +258,13 @@ def tiled_attention(
     q, k, v = (x[(None,) * (4 - x.ndim)] for x in (query, key, value))  # PyTorch's tiles need batches of heads
     output = F.scaled_dot_product_attention(q, k, v)
     return output.reshape(*query.shape[:-1], value.shape[-1]), lse
+
+
+def causal_tiled_attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, tile: int = 64
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """PyTorch's causal attention and the log-sum-exp, for all queries at once."""
+    return partial_attention(query, key, value, causal_mask(query.shape[-2], device=query.device))
 
 
 def tiled_backward(

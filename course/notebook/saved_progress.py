@@ -1,16 +1,12 @@
 """The learner's saved progress and predictions, across sessions and lessons.
 
-It is one small JSON file in the learner's data folder; `progress` shows its path, and the learner may delete it. Its
-content is not trusted: a damaged file is renamed. The environment variable ATTENTION_MEMORY names another file; "off",
-which grading sets, saves nothing.
+It is one small JSON file in the learner's data folder (`course.models.data_folder`); `progress` shows its path, and
+the learner may delete it. Its content is not trusted: a damaged file is renamed.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,7 +15,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-SETTING, OFF = "ATTENTION_MEMORY", "off"
+from ..models.data_folder import PROGRESS, data_file, write_file
+
 LARGEST = 1 << 20  # bytes; 79 exercises take a few thousand
 STATUSES = ("passes", "partly right", "wrong", "not allowed", "needs a person", "not started")
 
@@ -135,43 +132,14 @@ class ProgressStore:
 
 def open_store() -> ProgressStore:
     """Open the learner's saved progress; in memory only if saving is off."""
-    return ProgressStore(place())
-
-
-def place() -> Path | None:
-    """Return the path of the file, which may not exist yet; None if saving is off."""
-    named = os.environ.get(SETTING, "")
-    if named:
-        return None if named == OFF else Path(named)
-    try:
-        return _data_folder() / "attention-course" / "progress.json"
-    except RuntimeError:  # no home folder
-        return None
-
-
-def _data_folder() -> Path:
-    """Return the system's usual folder for a user's data. Raises RuntimeError."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return ProgressStore(data_file(PROGRESS))
 
 
 def _write(path: Path, saved: Saved) -> None:
-    """Write the file atomically, for concurrent readers. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write the file atomically. Raises OSError."""
     plain = {lesson: {name: asdict(known) for name, known in of.items()} for lesson, of in saved.lessons.items()}
     guesses = {lesson: {name: asdict(guess) for name, guess in of.items()} for lesson, of in saved.guesses.items()}
-    handle, made = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"version": 1, "lessons": plain, "predictions": guesses}, file, indent=1)
-        os.replace(made, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(made)
-        raise
+    write_file(path, json.dumps({"version": 1, "lessons": plain, "predictions": guesses}, indent=1).encode())
 
 
 def _parse(text: bytes) -> Saved:

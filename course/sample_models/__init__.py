@@ -9,9 +9,13 @@ by a single bit when that input does. `Noisy` (lesson 05) is a layer with dropou
 `Projections`, `torch_attention` and `assembled` (lesson 06) are modules for exercises that copy or count weights.
 `Bigram`, `Windowed` and `Slope` (lesson 08) are language models: ids (B, T) to logits (B, T, N), with a `block_size`.
 Their results show how they were called, so that a checker needs no record of it. `Reader`, `Writer` and `story`
-(lesson 12) are an encoder, a decoder and the step function of a search.
+(lesson 12) are an encoder, a decoder and the step function of a search; `PositionalReader` and `PositionalWriter` are
+the first two without names for their arguments.
 
-`GPT` (lesson 11) is `course.models.gpt.GPT`; `layer_norm` and `Scaled` are modules for a model's end.
+`Cached` (lesson 09) is a language model that writes into a cache which it is given.
+
+`GPT` (lesson 11) is `course.models.gpt.GPT`; `layer_norm` and `Scaled` are modules for a model's end. `PlantedCircuits`
+(lesson 11) measures a model without some of its heads, whose jobs are data.
 
 None of them answers an exercise.
 """
@@ -20,18 +24,24 @@ from __future__ import annotations
 
 from ..models.gpt import GPT
 from .attention import SUSPECTS, Attention, biased_attention, mixture, suspect, turned_attention
+from .cached import Cached
+from .circuits import PlantedCircuits
 from .models import Bigram, Enough, Slope, Windowed
 from .modules import Noisy, Projections, Scaled, assembled, layer_norm, torch_attention
-from .sequences import Memory, Reader, Writer, story
+from .sequences import Memory, PositionalReader, PositionalWriter, Reader, Writer, story
 
 __all__ = [
     "GPT",
     "SUSPECTS",
     "Attention",
     "Bigram",
+    "Cached",
     "Enough",
     "Memory",
     "Noisy",
+    "PlantedCircuits",
+    "PositionalReader",
+    "PositionalWriter",
     "Projections",
     "Reader",
     "Scaled",

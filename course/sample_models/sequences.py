@@ -60,6 +60,22 @@ class Writer(nn.Module):
         return logits
 
 
+class PositionalReader(Reader):
+    """A `Reader` that takes its two arguments by position only, and the mask always."""
+
+    def forward(self, source: Tensor, mask: Tensor | None, /) -> Memory:  # type: ignore[override]
+        """int64 (B, S), bool (B, S) or None -> as `Reader`."""
+        return super().forward(source, mask)
+
+
+class PositionalWriter(Writer):
+    """A `Writer` that takes its three arguments by position only, and the mask always."""
+
+    def forward(self, targets_in: Tensor, memory: Memory, mask: Tensor | None, /) -> Tensor:  # type: ignore[override]
+        """int64 (B, T), memory, bool (B, S) or None -> (B, T, N)."""
+        return super().forward(targets_in, memory, mask)
+
+
 def story(table: Tensor, fade: float = 0.0, kept: bool = False) -> Callable[[Sequence[int]], Tensor]:
     """A search's step function: list of ids -> log-probabilities (N,) of the next token.
 

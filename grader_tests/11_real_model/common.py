@@ -2,10 +2,11 @@
 
 FUSED = "2. Three matrices in one"
 LOADING = "3. Every number in its place"
-LENS = "4. What would each layer say?"
+LENS = "4. What would each layer predict?"
 INDUCTION = "5. A head found by its score"
-ABLATION = "6. Take a head out"
-CIRCUITS = "7. What a head asks for, and what it passes on"
+ABLATION = "6. Remove a head"
+CLAIMS = "8. A claim that can fail"
+CIRCUITS = "9. What a head asks for, and what it passes on"
 
 NO_GRADIENT = (
     "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."

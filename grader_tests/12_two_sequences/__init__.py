@@ -8,4 +8,5 @@ EXERCISES = (
     "beam_search",
     "patches",
 )
+STEPS = ("one_vector", "greedy", "mean_log_probability")
 CHALLENGES = ("clipped_precision",)

@@ -14,7 +14,7 @@ from grading.errors import UsageError
 from grading.safe_text import say
 
 from ..errors import GradingError
-from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, people, review, term
+from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, one_file, people, review, term
 from .arguments import NOT_DONE, Commands, find_selected
 from .completion import complete
 from .old_verbs import with_new_verb
@@ -23,13 +23,13 @@ DESCRIPTION = "Build and prove lessons, grade a class, and return grades and fee
 EPILOG = """\
 `grading VERB --help` lists the options of a verb. As with nbgrader, --Class.trait=value overrides a setting of
 nbgrader_config.py for this command. Exit status: 0 done, 1 something needs a person, 2 wrong use or not done."""
-GROUPS = (course, authoring, term, review, by_hand, lms, gradebook, changes, people, migrate, completion)
+GROUPS = (course, authoring, term, one_file, review, by_hand, lms, gradebook, changes, people, migrate, completion)
 VERBS = {  # the groups in `--help`, in the order of a term
     "Begin a course": ("init", "settings", "demo"),
     "Write lessons": ("new-lesson", "build", "prove", "sync"),
     "Release": ("release", "publish", "site"),
     "Collect": ("collect", "restore"),
-    "Grade": ("grade", "review", "report"),
+    "Grade": ("grade", "grade-file", "review", "report"),
     "Give back": ("feedback", "feedback-zip", "gradebook", "fill-gradebook", "push"),
     "Change": ("extend", "excuse", "reopen", "regrade", "verify-grades", "history"),
     "Look after": ("doctor", "backup", "restore-backup", "migrate", "export-student", "forget", "completion"),

@@ -7,7 +7,6 @@ page cannot be made, nbgrader reports an error and goes on with the others.
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,11 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Bool
 
-from grading.errors import ExerciseError, JudgeFailed, RubricError, SubmissionNotGraded, Unreadable
+from grading.errors import ExerciseError, RubricError, SubmissionNotGraded
 from grading.exercises.question import Question, load_questions
-from grading.judge.start_judge import GRADERS, Job, JudgeProcess
-from grading.notebooks.submitted_file import MAX_BYTES, resolve
-from grading.sandbox import SandboxUnavailable, require
+from grading.judge.start_judge import GRADERS
 
+from ..feedback.make_page import make_page
 from ..gradebook.grade_inputs import digest_of_file
 from ..gradebook.rubric import with_edited_rubrics
 from ..gradebook.store import stored_grades
@@ -52,12 +50,10 @@ class FeedbackExporter(Exporter):
         _check_up_to_date(ids, filename)
         lesson = lesson_of(ids, getattr(self.parent, "coursedir", None))
         known = known_to_gradebook(ids, lesson, self.lesson_text, self._questions(ids["assignment"]))
-        request = {"ids": dict(ids), "known": asdict(known)}
-        work = Job("grading.feedback.page", self._root(), request, confined=_can_confine())
         folder, name = os.path.split(filename)
         output["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
         output["output_extension"] = self.file_extension
-        return _make_page(work, filename), output
+        return make_page(self._root(), Path(filename), ids, known), output
 
     def _questions(self, lesson: str) -> dict[str, Question]:
         """The lesson's written questions; none, with a warning, if one cannot be read."""
@@ -82,23 +78,3 @@ def _check_up_to_date(ids: dict[str, str], filename: str) -> None:
         digests = [grade.digest for grade in stored_grades(gradebook, ids["assignment"], ids["student"])]
     if digest_of_file(Path(filename)) not in digests:
         raise SubmissionNotGraded("its notebook is not the one that was graded: grade it again")
-
-
-def _make_page(work: Job, filename: str) -> str:
-    try:
-        judge = JudgeProcess(work, resolve(filename), MAX_BYTES)
-        try:
-            return str(next(message["page"] for message in judge.messages()))
-        finally:
-            judge.close()
-    except (JudgeFailed, Unreadable) as error:
-        raise SubmissionNotGraded(f"its page could not be made: {error}") from error
-
-
-def _can_confine() -> bool:
-    """Whether this machine can confine the judge; if not, it is still a separate process."""
-    try:
-        require()
-    except SandboxUnavailable:
-        return False
-    return True

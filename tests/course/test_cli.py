@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -164,3 +165,64 @@ def test_all_cases_are_shown_on_demand(attention):
     assert "(0 of 1.5)" not in short
     assert "(0 of 1.5)" in whole
     assert whole.startswith("\n".join(short.splitlines()[:-1]))
+
+
+class Watching:
+    """`attention watch my_answers.py` in a process of its own, and what it prints."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        command = [str(Path(sys.executable).with_name("attention")), "watch", *arguments]
+        self.process = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def read_until(self, wanted: str) -> str:
+        """The lines up to the one with this text."""
+        lines = []
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            lines.append(line)
+            if wanted in line:
+                return "".join(lines)
+        raise AssertionError(f"no line with {wanted!r} in:\n{''.join(lines)}")
+
+
+@pytest.fixture
+def watching(tmp_path):
+    started = []
+
+    def start(*arguments: str) -> Watching:
+        started.append(Watching(tmp_path, *arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.process.kill()
+        one.process.communicate()
+
+
+@pytest.mark.slow
+def test_a_watched_file_is_checked_on_each_save(watching, tmp_path):
+    file = tmp_path / "my_answers.py"
+    file.write_text(f"import torch\n{WRONG}")
+    watch = watching("my_answers.py", "softmax")
+    shown = watch.read_until("All cases and requirements")
+    assert shown.startswith("my_answers.py is checked on each save. Press Ctrl-C to stop.\n")
+    assert "softmax" in shown and "☑" not in shown
+    saved = tmp_path / "saved by an editor"
+    saved.write_text(f"import torch\n{RIGHT}")
+    saved.replace(file)
+    assert "☑ softmax: 7 of 7 points" in watch.read_until("All cases and requirements")
+    file.write_text("while True:\n    pass\n")
+    watch.read_until(" my_answers.py\n")
+    file.write_text("def softmax(x, dim=-1:\n")
+    watch.read_until(": Python cannot read the file: ")
+    file.write_text(f"import torch\n{RIGHT}")
+    assert "☑ softmax: 7 of 7 points" in watch.read_until("All cases and requirements")
+    watch.process.send_signal(signal.SIGINT)
+    assert watch.process.wait() == 0
+
+
+def test_a_file_to_watch_must_be_there(attention):
+    status, _, err = attention("watch", "my_answers.py")
+    assert (status, err) == (2, "There is no file my_answers.py. Save your answers there first.\n")

@@ -52,6 +52,15 @@ right.mistake(
     "You rotate nothing, or all words of a head by the same angle, so your module ignores positions. Words are "
     "dimension -2 only after you have exchanged heads and words. Rotate then."
 )
+right.mistake("RotatesBeforeTheSwap", loses=EVERYWHERE).patch("""
+- query, key, value = map(self.split, self.project(x))
+- query, key, value = self.rotate(query, key, value, positions)
++ parts = [part.unflatten(-1, (self.n_heads, -1)) for part in self.project(x)]
++ query, key, value = (part.transpose(1, 2) for part in self.rotate(*parts, positions))
+""").feedback(
+    "You rotate (B, T, H, K), before heads and tokens are swapped, so the heads are taken for positions. The tokens "
+    "must be dimension -2: swap first, then rotate."
+)
 right.mistake("RotatesOnlyTheQueries", {"self.turn(key, positions)": "key"}, loses=EVERYWHERE).feedback(
     "You rotate only the queries. A score depends on the gap between two positions only if you rotate both "
     "vectors, each by its own position."

@@ -210,6 +210,15 @@ def _(draw):
     text = "the mean of all, and in one output 0.003 of one token more, of tokens ten times as large"
     tokens = 10.0 * one_sided(draw, T, D)
     yield asked(text, sample_model("mixture", matrix=nudged(T, 1, 4, 0.003)), tokens, torch.arange(T).roll(1))
+    # Two of 3600 entries differ, so that the mean of all differences is below 1e-5
+    T = D = 60
+    one = torch.zeros(D, D)
+    one[7, 5] = 1.0
+    tokens = before(draw, T, D, 20, 5, alike=False)
+    function = sample_model("mixture", matrix=nudged(T, 11, 20, 0.013), features=one)
+    yield asked(
+        "the mean of all, and in one output 0.013 of one token more,", function, tokens, torch.arange(T).roll(1)
+    )
 
 
 @is_order_blind.criterion("True or False, a single token, any dtype, nothing is changed", points=0.5, check_types=True)

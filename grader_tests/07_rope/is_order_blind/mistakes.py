@@ -84,9 +84,9 @@ right.mistake("lets_differences_cancel", {"abs().max": "SUMMED().abs"}, loses=("
 ).feedback(
     "You add up differences with their signs, so they cancel. Take magnitudes before you ask whether any is large."
 )
-right.mistake("averages_the_differences", {"max() < 1e-4": "mean() < 5e-3"}, loses="small").feedback(
-    "You take the mean of all differences, which hides a difference in a single entry. Look at the largest one."
-)
+right.mistake("averages_the_differences", {"max() < 1e-4": "mean() < LIMIT"}, loses="small").for_each(
+    LIMIT=(5e-3, 1e-3, 1e-4, 1e-5)
+).feedback("You take the mean of all differences, which hides a difference in a single entry. Look at the largest one.")
 right.mistake("forgets_the_sign", {"abs().": ""}, loses="small").feedback(
     "You miss negative differences. Take the magnitude before you ask whether any is large."
 )

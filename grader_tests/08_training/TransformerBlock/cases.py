@@ -86,9 +86,9 @@ KINDS = {
     "norm_2": "LayerNorm",
     "attention": "MultiheadAttention",
     "mlp": "Sequential",
-    "first": "Linear",
-    "second": "GELU",
-    "third": "Linear",
+    "mlp[0]": "Linear",
+    "mlp[1]": "GELU",
+    "mlp[2]": "Linear",
 }
 
 

@@ -17,7 +17,7 @@ STREAM = torch.tensor([[[1.0, 3.0], [2.0, -1.0], [0.0, 0.5]]])
 
 transformer_block = exercise(
     "TransformerBlock",
-    points=3,
+    points=2,
     see=BLOCK,
     hints=(
         "Follow one arrow of the picture from x to the result. What is added to what, and what goes through a norm "
@@ -90,7 +90,7 @@ def _():
     yield case.label("TransformerBlock(2, 1, dropout=0.5) in training mode; attention's out_proj is all 0")
 
 
-@transformer_block.criterion("its parts: their names, kinds and parameters", points=0.5)
+@transformer_block.criterion("its parts: their names, kinds and parameters", points=0.25)
 def _(draw):
     for D, n_heads in ((6, 2), (10, 5)):
         s = Script()
@@ -102,7 +102,7 @@ def _(draw):
     m = s.call(EXERCISE, 12, 4, 0.2, name="module")
     for name in ("norm_1", "norm_2", "attention", "mlp"):
         s.call(helper("attribute"), m, name, name=name)
-    for place, name in enumerate(("first", "second", "third")):
+    for place, name in enumerate(("mlp[0]", "mlp[1]", "mlp[2]")):
         s.call(method(ref("mlp"), "__getitem__"), place, name=name)
     kinds = [s.call(helper("bases"), ref(name), name=f"kind of {name}") for name in KINDS]
     asked = {"heads": "num_heads", "first axis": "batch_first", "dropout": "dropout"}
@@ -118,7 +118,7 @@ def _(draw):
     )
 
 
-@transformer_block.criterion("x plus attention, plus mlp, each of what is normalised", points=1)
+@transformer_block.criterion("x plus attention, plus mlp, each of what is normalised", points=0.75)
 def _(draw):
     yield through_block(block_weights(draw, 12), 3, x=draw.normal(2, 5, 12))
     yield through_block(block_weights(draw, 8), 4, x=draw.normal(3, 7, 8, scale=3.0))
@@ -162,7 +162,7 @@ def _(draw):
             yield case.label(text)
 
 
-@transformer_block.criterion("dropout on the attention weights, and nowhere else", points=0.5)
+@transformer_block.criterion("dropout on the attention weights, and nowhere else", points=0.25)
 def _(draw):
     B, T, D, H = SIZES
     p, dtype = draw.number(0.3, 0.5), torch.float64
@@ -213,7 +213,7 @@ def _(draw):
     yield through_block(block_weights(draw, 8), 2, dropout=0.6, x=draw.normal(2, 7, 8))
 
 
-@transformer_block.criterion("gradients, float64, any device, x left alone", points=0.5, check_types=True)
+@transformer_block.criterion("gradients, float64, any device, x left alone", points=0.25, check_types=True)
 def _(draw):
     state = block_weights(draw, 8)
     yield through_block(state, 2, training=True, x=draw.normal(2, 5, 8), mask=causal(5)).with_gradients()

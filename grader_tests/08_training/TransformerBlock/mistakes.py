@@ -108,6 +108,24 @@ right.mistake("ReturnsThePair", loses="x plus").patch("""
     "You return or add attention's whole pair (output, weights) instead of its output. nn.MultiheadAttention returns "
     "two things; take the first."
 )
+right.mistake("AddsThePair", loses=("x plus", "the mask")).patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ return self.attention(a, a, a, attn_mask=mask, need_weights=False)
+""").feedback(
+    "You add attention's whole pair (output, weights) to x, and a tuple cannot be added to a tensor. "
+    "nn.MultiheadAttention returns two things; take the first."
+)
+right.mistake(
+    "PassesTheMaskByAnotherName",
+    {"attn_mask=mask, need_weights": "mask=mask, need_weights"},
+    loses=("x plus", "the mask"),
+).feedback("You pass the mask as `mask`, a name that nn.MultiheadAttention does not have. It takes it as `attn_mask`.")
+right.mistake(
+    "PassesTheMaskAsPadding", {"attn_mask=mask, need_weights": "key_padding_mask=mask, need_weights"}, loses="the mask"
+).feedback(
+    "You pass the mask as `key_padding_mask`, which says for each sentence which tokens are padding, (B, S). Your mask "
+    "is about positions, (T, T): `attn_mask`."
+)
 right.mistake("LosesTheMask", {"attn_mask=mask, need_weights": "need_weights"}, loses="the mask").feedback(
     "You do not pass the mask to attention, which takes it as attn_mask."
 )

@@ -8,7 +8,7 @@ from grading.exercises.exercise import EXERCISE, Script, exercise, helper, metho
 from ..common import window_state, windowed
 from .cases import asked_in_turn, looked_at, looking, with_and_without_gradients
 
-EVALUATION = "7. Looking without touching"
+EVALUATION = "8. Looking without touching"
 
 evaluate = exercise(
     "evaluate",

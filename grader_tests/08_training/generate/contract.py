@@ -7,11 +7,11 @@ from grading.exercises.exercise import EXERCISE, Script, exercise, generator, he
 from ..common import gentle, windowed
 from .cases import CONTRARY, chances, cycle, written, written_twice
 
-SAMPLING = "8. Writing"
+SAMPLING = "9. Writing"
 
 generate = exercise(
     "generate",
-    points=3,
+    points=2,
     see=SAMPLING,
     hints=(
         "The model gives logits for every position. Which position's logits predict the next token? And what does it "
@@ -96,7 +96,7 @@ def _():
     yield s.case(ref("modes"), *counts).label(text)
 
 
-@generate.criterion("temperature 0: prompt and likeliest tokens, int64, any device", points=0.5, check_types=True)
+@generate.criterion("temperature 0: prompt and likeliest tokens, int64, any device", points=0.25, check_types=True)
 def _(draw):
     for n_tokens, length, batch in ((4, 2, 5), (1, 1, 1), (0, 3, 2), (6, 1, 3)):
         s, text = written(draw, n_tokens, length=length, batch=batch, block_size=8)
@@ -118,7 +118,7 @@ def _(draw):
         yield s.case(ref("tokens")).exact_in_float32().label(text)
 
 
-@generate.criterion("samples follow softmax(logits / temperature)", points=1)
+@generate.criterion("samples follow softmax(logits / temperature)", points=0.75)
 def _(draw):
     prompt = torch.arange(5).repeat(800)[:, None]
     for options, seeded in (({}, True), ({}, False), *(({"temperature": t}, True) for t in (0.05, 0.5, 3.0))):
@@ -140,7 +140,7 @@ def _(draw):
     yield made.label("generate on 8000 prompts of one token, with 64 tokens that are nearly alike")
 
 
-@generate.criterion("all randomness comes from the generator", points=0.5)
+@generate.criterion("all randomness comes from the generator", points=0.25)
 def _(draw):
     table, seed = torch.zeros(60, 60), draw.integer(0, 10**6)
     table[:, 0] = -60.0  # never drawn: an answer that stops at token 0 loses nothing here with any seed
@@ -164,7 +164,7 @@ def _(draw):
     yield made.label("generate without a temperature, and with 1.0, with equal generators")
 
 
-@generate.criterion("eval mode, no gradients, mode restored", points=0.5)
+@generate.criterion("eval mode, no gradients, mode restored", points=0.25)
 def _(draw):
     for training in (True, False):
         s, text = written(draw, 4, training=training, dropout=0.8)

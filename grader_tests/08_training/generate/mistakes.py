@@ -170,9 +170,16 @@ right.mistake("softens_twice", loses="samples", when="a softmax of the softmax")
 + return torch.softmax(torch.softmax(logits / temperature, -1), -1)
 """).feedback("You draw from a softmax of a softmax, which is almost uniform.")
 right.mistake(calls.global_dice(what="your tokens"), loses="all randomness", when="not of the generator").patch("""
-- return Writer(model, generator).run(prompt, n_tokens, temperature)
-+ return Writer(model).run(prompt, n_tokens, temperature)
-""")
++ import random
++
+- return torch.multinomial(p.cpu(), 1, generator=self.generator).to(logits.device)
++ return DRAW.to(logits.device)
+""").for_each(
+    DRAW=(
+        "torch.multinomial(p.cpu(), 1)",
+        "torch.tensor([random.choices(range(len(row)), row.tolist()) for row in p.cpu()])",
+    )
+)
 right.mistake("seeds_the_generator", loses="all randomness", when="every text is the same").patch("""
   def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 +     if generator is not None:

@@ -129,8 +129,13 @@ right.mistake("replaces_only_where_it_must", loses="drawn", when="none comes twi
 right.mistake("sorts_the_starts", {"=generator)": "=generator).sort().values"}, loses="drawn", when="sorted").feedback(
     "You sort the starts of a batch. Draw each row on its own, independently of the others."
 )
-right.mistake(
-    calls.global_dice(what="your starts"), {", generator=generator": ""}, loses="drawn", when="not of the generator"
+right.mistake(calls.global_dice(what="your starts"), loses="drawn", when="not of the generator").patch("""
++ import random
++
+- starts = torch.randint(n, (batch_size,), generator=generator)
++ starts = DRAW
+""").for_each(
+    DRAW=("torch.randint(n, (batch_size,))", "torch.tensor([random.randrange(n) for _ in range(batch_size)])")
 )
 right.mistake("seeds_in_every_call", loses="drawn", when="every batch is the same").patch("""
 + generator.manual_seed(generator.initial_seed())

@@ -10,7 +10,7 @@ LOSS = "3. How surprised is it?"
 
 language_model_loss = exercise(
     "language_model_loss",
-    points=3,
+    points=2,
     see=LOSS,
     forbidden=("(?!binary).*cross_entropy.*", "nll_loss.*"),
     hints=(
@@ -84,7 +84,7 @@ def moderate(draw, *shape, dtype=torch.float32):
     return draw.uniform(*shape, low=-1.0, high=1.0, dtype=dtype)
 
 
-@language_model_loss.criterion("the mean negative log-likelihood", points=1)
+@language_model_loss.criterion("the mean negative log-likelihood", points=0.5)
 def _(draw):
     for B, T, N in ((2, 5, 7), (3, 1, 6), (1, 8, 3), (4, 3, 5)):
         yield call(moderate(draw, B, T, N), draw.integers(0, N, B, T))
@@ -107,7 +107,7 @@ def _(draw):
     yield call(moderate(draw, 2, 3, 5), alone).with_gradients()
 
 
-@language_model_loss.criterion("0 where all targets are ignored", points=0.5)
+@language_model_loss.criterion("0 where all targets are ignored", points=0.25)
 def _(draw):
     yield (
         call(draw.normal(2, 3, 5), torch.full((2, 3), -100))
@@ -134,7 +134,7 @@ def _(draw):
 
 
 @language_model_loss.criterion(
-    "gradients, float64, any layout and device, arguments left alone", points=0.5, check_types=True
+    "gradients, float64, any layout and device, arguments left alone", points=0.25, check_types=True
 )
 def _(draw):
     targets = draw.integers(0, 6, 2, 4)

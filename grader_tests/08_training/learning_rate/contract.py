@@ -4,7 +4,7 @@ import math
 
 from grading.exercises.exercise import call, exercise
 
-RATE = "5. How large a step?"
+RATE = "6. How large a step?"
 
 learning_rate = exercise(
     "learning_rate",

@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, challenge, non_contiguous
 top_k = challenge(
     "top_k",
     stars=2,
-    see="Challenge: `top_k(logits, k)`",
+    see="Challenge: `top_k(logits, k)` (extra)",
     hints=(
         "Of the logits (1, 4, 2, 3) and with k = 2: which is the smallest that is kept? How does that one "
         "number decide whether a logit is kept?",

@@ -24,7 +24,7 @@ from .cases import (
     where_it_reads,
 )
 
-TRAINING = "9. Training it"
+TRAINING = "10. Training it"
 
 train = exercise(
     "train",

@@ -112,9 +112,39 @@ right.mistake("trains_a_copy", loses=("the trained", "AdamW")).patch("""
 +
 +     model = copy.deepcopy(model)
 """).feedback("You train a copy of the model; the model that you were given stays as it was.")
-right.mistake("keeps_the_rate", {"= rate(step)": "= peak"}, loses="AdamW").feedback(
+right.mistake(
+    "keeps_the_rate", {"torch.optim.AdamW": "torch.optim.KIND", "= rate(step)": "= peak"}, loses="AdamW"
+).for_each(KIND=("AdamW", "Adam")).feedback(
     "You use peak as the learning rate in every step, without warm-up or decay. Check that the rate you compute "
     "reaches the optimizer's param_groups."
+)
+right.mistake("keeps_a_rate_of_its_own", loses=("the trained", "AdamW")).patch("""
+- optimizer = torch.optim.AdamW(model.parameters(), lr=peak)
++ optimizer = torch.optim.MADE
+@@
+- for group in optimizer.param_groups:
+-     group["lr"] = rate(step)
+""").for_each(
+    MADE=(
+        "Adam(model.parameters(), lr=3e-3)",
+        "Adam(model.parameters())",
+        "AdamW(model.parameters(), lr=3e-3)",
+        "AdamW(model.parameters())",
+    )
+).feedback(
+    "You use one learning rate of your own in every step, whatever `peak` is. Give the optimizer the schedule's rate "
+    "before each step."
+)
+right.mistake("sets_the_rate_after_the_step", loses="AdamW").patch("""
+- for group in optimizer.param_groups:
+-     group["lr"] = rate(step)
+@@
+  optimizer.step()
++ for group in optimizer.param_groups:
++     group["lr"] = rate(step)
+""").feedback(
+    "You set the learning rate after the step, so the first step has the full peak and each later one the rate of the "
+    "step before. Set it before `optimizer.step()`."
 )
 right.mistake("never_warms_up", loses="AdamW").patch("""
 - if step < warmup:
@@ -148,9 +178,20 @@ right.mistake("knows_one_peak", loses="AdamW").patch("""
 right.mistake("goes_too_fast", {"= rate(step)": "= FACTOR * rate(step)"}, loses="AdamW").for_each(
     FACTOR=(10, 2)
 ).feedback("Your optimizer has a learning rate several times too high.")
-right.mistake(
-    "draws_batches_elsewhere", {", generator=generator)": ")"}, loses="a list", when="not of the generator"
-).feedback("You do not draw the batches from the generator, so nobody can repeat the run.")
+right.mistake("draws_batches_elsewhere", loses="a list", when="not of the generator").patch("""
++ import random
++
+- starts = torch.randint(len(data) - T, (batch_size,), generator=generator)
++ starts = DRAW
+""").for_each(
+    DRAW=(
+        "torch.randint(len(data) - T, (batch_size,))",
+        "torch.tensor([random.randrange(len(data) - T) for _ in range(batch_size)])",
+    )
+).feedback(
+    "You do not draw the batches from the generator, so nobody can repeat the run. PyTorch's global state, NumPy and "
+    "Python's `random` do not know it."
+)
 right.mistake(
     "returns_the_last_loss", {"return losses": "return losses[-1]"}, loses="a list", when="the last loss"
 ).feedback("You return only the last loss. Return the list of all losses, the training curve.")

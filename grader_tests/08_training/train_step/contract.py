@@ -8,7 +8,7 @@ from grading.exercises.exercise import EXERCISE, Script, exercise, helper, metho
 from ..common import gentle, window_state, windowed
 from .cases import in_groups, like_its_contrary, shown, stepping
 
-STEP = "6. One step"
+STEP = "7. One step"
 
 train_step = exercise(
     "train_step",

@@ -88,6 +88,12 @@ right.mistake(scores.scaled_by_model_width, {"query.shape[-1] **": "x.shape[-1] 
 right.mistake(
     "scaled_by_the_width_of_all_groups", {"query.shape[-1] **": "self.W_k.out_features **"}, loses=SHARED
 ).feedback("You divide the scores by the root of G * K. Only the width of one head counts, K.")
+right.mistake(
+    "scaled_by_the_groups_width", {"query.shape[-1] **": "(x.shape[-1] // self.n_groups) **"}, loses=SHARED
+).feedback(
+    "You divide the scores by the root of D / G, as if the width were split among the groups. Queries and keys have "
+    "the width of one head, K = D / H."
+)
 right.mistake("shares_keys_only", loses=SHARED).patch("""
 - value = self.share(self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2))
 + value = self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2)[:, :1]
@@ -117,6 +123,23 @@ right.mistake("all_cut_by_a_view", loses=ALL).patch("""
 """).feedback(
     "You split queries, keys and values into heads by a reshape alone, which mixes words and heads. Split the width, "
     "then transpose."
+)
+right.mistake("tokens_and_heads_not_swapped", loses=ALL).patch("""
+- return x.repeat_interleave(self.n_heads // self.n_groups, dim=1)
++ return x.repeat_interleave(self.n_heads // self.n_groups, dim=2)
+@@
+- query = self.W_q(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+- key = self.share(self.W_k(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2))
+- value = self.share(self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2))
++ query = self.W_q(x).unflatten(-1, (self.n_heads, -1))
++ key = self.share(self.W_k(x).unflatten(-1, (self.n_groups, -1)))
++ value = self.share(self.W_v(x).unflatten(-1, (self.n_groups, -1)))
+@@
+- return self.W_o((weights @ value).transpose(1, 2).flatten(2)), weights
++ return self.W_o((weights @ value).flatten(2)), weights
+""").feedback(
+    "You do not swap tokens and heads, so the heads of one token attend to each other. Split the width, then "
+    "transpose: (B, T, H, K) becomes (B, H, T, K)."
 )
 right.mistake("merged_without_transposing", {"transpose(1, 2).flatten(2)": "reshape(x.shape)"}, loses=SHARED).feedback(
     "You merge the heads without transposing them back, so one row holds pieces of several words."

@@ -9,7 +9,8 @@ from .cases import kept, new, two_ways_on
 
 append_to_cache = exercise(
     "append_to_cache",
-    points=3,
+    points=2,
+    result_names=("keys", "values"),
     see="Exercise 2: `append_to_cache(cache, key, value)`",
     hints=(
         "Which of the four dimensions grows when a token is added? All others stay as they are.",
@@ -39,14 +40,14 @@ append_to_cache.example("one token after one", call((ONE, -ONE), 10 * ONE, -10 *
 append_to_cache.example("keys of another width", call((ONE, -ONE), torch.ones(1, 1, 1, 3), ONE).raises("key"))
 
 
-@append_to_cache.criterion("nothing is kept yet", points=0.5)
+@append_to_cache.criterion("nothing is kept yet", points=0.25)
 def _(draw):
     yield call(None, *new(draw))
     yield call(cache=None, key=draw.normal(1, 2, 1, 3), value=draw.normal(1, 2, 1, 5))
     yield call(None, *new(draw, B=2, H=1, T=1, V=1)).label("one head, one token, and values of one number")
 
 
-@append_to_cache.criterion("new ones come after those that are kept", points=1)
+@append_to_cache.criterion("new ones come after those that are kept", points=0.5)
 def _(draw):
     yield call(kept(draw), *new(draw))
     yield call(kept(draw, S=1), *new(draw, T=1))
@@ -73,7 +74,7 @@ def _(draw):
     yield call(kept(draw, S=9), key, value).does_not_raise()
 
 
-@append_to_cache.criterion("gradients", points=0.5)
+@append_to_cache.criterion("gradients", points=0.25)
 def _(draw):
     yield call(kept(draw), *new(draw)).with_gradients()
     yield call(None, *new(draw)).with_gradients()

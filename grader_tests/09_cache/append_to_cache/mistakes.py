@@ -60,7 +60,7 @@ right.mistake("keys_only", {", torch.cat([values, value], dim=-2)": ", values"},
 )
 right.mistake(
     "values_from_the_keys", {"torch.cat([values, value], dim=-2)": "torch.cat([keys, key], dim=-2)"}, loses=AFTER
-).feedback("You return keys in both parts. The second part should hold the values.")
+).feedback("You return the keys twice. The second of the two results should be the values.")
 right.mistake("forgets_the_first_ones", {"return key, value": "return FIRST"}, loses="nothing").for_each(
     FIRST=("None", "key[:, :, :0], value[:, :, :0]")
 ).feedback(

@@ -9,7 +9,8 @@ from .cases import as_split, far_below, fresh, in_pieces, kept, on_paper
 
 attend_with_cache = exercise(
     "attend_with_cache",
-    points=5,
+    points=4,
+    result_names=("output", "weights", "cache"),
     forbidden=BUILT_IN,
     see="Exercise 3: `attend_with_cache(query, key, value, cache=None)`",
     hints=(
@@ -45,7 +46,7 @@ attend_with_cache.example(
 )
 
 
-@attend_with_cache.criterion("nothing is kept yet: causal attention", points=1)
+@attend_with_cache.criterion("nothing is kept yet: causal attention", points=0.5)
 def _(draw):
     yield call(*fresh(draw))
     yield call(*fresh(draw, T=1))
@@ -54,7 +55,7 @@ def _(draw):
     yield call(*far_below(fresh(draw)))
 
 
-@attend_with_cache.criterion("one new token after those that are kept", points=1.5)
+@attend_with_cache.criterion("one new token after those that are kept", points=1)
 def _(draw):
     yield call(*fresh(draw, T=1), kept(draw))
     yield call(*fresh(draw, T=1, scale=2.0), kept(draw, S=1))

@@ -6,8 +6,8 @@ from grading.exercises.exercise import EXERCISE, Script, call, device, exercise,
 
 sliding_window_mask = exercise(
     "sliding_window_mask",
-    points=3,
-    see="Exercise 4: `sliding_window_mask(T, window, S=None, device=None)`",
+    points=2,
+    see="Exercise 5: `sliding_window_mask(T, window, S=None, device=None)`",
     hints=(
         "With a window of 3, which keys does the query at place 5 see? Write their places down, itself included.",
         "Two things block a key: it comes after the query, or it lies `window` places before it, or more. Both are "
@@ -36,7 +36,7 @@ sliding_window_mask.example("a window of one", call(3, 1))
 sliding_window_mask.example("no window", call(3, 0).raises("window"))
 
 
-@sliding_window_mask.criterion("as many queries as keys", points=1)
+@sliding_window_mask.criterion("as many queries as keys", points=0.5)
 def _(draw):
     yield call(6, 2, device=device())
     yield call(7, draw.integer(3, 6), device=device())
@@ -48,7 +48,7 @@ def _(draw):
     yield script.case(*both).label("sliding_window_mask(4, 3), and then sliding_window_mask(4, 1)")
 
 
-@sliding_window_mask.criterion("more keys than queries", points=1)
+@sliding_window_mask.criterion("more keys than queries", points=0.5)
 def _(draw):
     yield call(3, 2, 7, device())
     yield call(1, draw.integer(2, 5), 6, device())

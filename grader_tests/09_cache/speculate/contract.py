@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, challenge, non_contiguous
 speculate = challenge(
     "speculate",
     stars=2,
-    see="Challenge: `speculate(target, draft)`",
+    see="Challenge: `speculate(target, draft)` (extra)",
     hints=(
         "A token is proposed with the probability 3/4, and should come out with 1/2. How often may a proposal of it be "
         "accepted? And one that is proposed with 1/4 and should come out with 1/2?",

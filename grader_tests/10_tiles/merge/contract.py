@@ -13,7 +13,7 @@ from .cases import far_apart, halves, little_beside, nothing_seen
 
 merge = exercise(
     "merge",
-    points=4,
+    points=3,
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
     see="Exercise 3: `merge(output, lse, other_output, other_lse)`",
@@ -48,7 +48,7 @@ merge.example("a side that saw nothing", call(*paper[:2], *nothing))
 merge.example("two sides that saw nothing", call(*nothing, *nothing))
 
 
-@merge.criterion("two parts of the keys", points=1)
+@merge.criterion("two parts of the keys", points=0.5)
 def _(draw):
     yield call(*halves(draw, 3, 4))
     yield call(*halves(draw, 1, 6, T=5, V=2))
@@ -65,7 +65,7 @@ def _(draw):
     yield call(*halves(draw, 4, 3, 2, V=1)).label("values of one number each")
 
 
-@merge.criterion("sums that lie far apart, or far out", points=1)
+@merge.criterion("sums that lie far apart, or far out", points=0.5)
 def _(draw):
     yield call(*far_apart(draw, 10000.0, 9998.5)).tolerance(*FAR)
     yield call(*far_apart(draw, -10000.0, -9999.0)).tolerance(*FAR)

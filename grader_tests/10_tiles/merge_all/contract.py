@@ -13,7 +13,7 @@ merge_all = challenge(
     "merge_all",
     stars=2,
     forbidden=NOT_ALLOWED,
-    see="Challenge: `merge_all(outputs, lses)`",
+    see="Challenge: `merge_all(outputs, lses)` (extra)",
     hints=(
         "The parts' log-sum-exps are P numbers for each query, and each part gets a share. Which function makes "
         "shares that sum to 1 of P numbers, each in proportion to its exponential?",

@@ -22,7 +22,7 @@ from ..common import (
 
 partial_attention = exercise(
     "partial_attention",
-    points=4,
+    points=3,
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
     see="Exercise 2: `partial_attention(query, key, value, mask=None)`",
@@ -57,7 +57,7 @@ partial_attention.example("the second key blocked", call(*on_paper(), torch.tens
 partial_attention.example("both keys blocked", call(*on_paper(), mask=torch.tensor([[True, True]])))
 
 
-@partial_attention.criterion("without a mask", points=0.5)
+@partial_attention.criterion("without a mask", points=0.25)
 def _(draw):
     yield call(*drawn(draw))
     yield call(*drawn(draw, T=1, S=5, K=7, V=4), mask=None)
@@ -66,7 +66,7 @@ def _(draw):
     yield after(drawn(draw), drawn(draw))
 
 
-@partial_attention.criterion("with a mask", points=0.5)
+@partial_attention.criterion("with a mask", points=0.25)
 def _(draw):
     yield call(*drawn(draw, scale=2.0), some_open(draw, 4, 6))
     yield call(*drawn(draw, T=5, S=5, K=3, V=2), torch.ones(5, 5, dtype=torch.bool).triu(1))
@@ -119,7 +119,7 @@ def _(draw):
     yield call(*drawn(draw, S=1), one_key).label("a single key, which two of four queries do not see")
 
 
-@partial_attention.criterion("gradients of output and lse, never NaN", points=1)
+@partial_attention.criterion("gradients of output and lse, never NaN", points=0.5)
 def _(draw):
     yield call(*drawn(draw), some_open(draw, 4, 6)).with_gradients()
     yield call(*drawn(draw, 2, T=1, S=5, K=7, V=4), mask=None).with_gradients()

@@ -25,9 +25,9 @@ tiled_backward = exercise(
     points=4,
     result_names=("grad_query", "grad_key", "grad_value"),
     forbidden=(*NOT_ALLOWED, *WITHOUT_AUTOGRAD),
-    see="Exercise 5: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`",
+    see="Exercise 6: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`",
     hints=(
-        "The weights are gone. From the scores of a tile and what you were handed you can make the very same weights "
+        "The weights are gone. From the scores of a tile and what you are given, you can compute the same weights "
         "again: how did the forward pass make them from lse?",
         "Four steps for a tile: weights `exp(scores − lse)`; their transpose times `grad_output` is the gradient of "
         "its values; the gradient of its scores is weights · (grad_output @ valuesᵀ − D), where D is, for each "

@@ -5,7 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import tiled_backward
 
 EVERYWHERE = ("all keys", "any tile")  # what an answer loses whose every result is wrong
-BACK = "6. The way back"
+BACK = "7. The backward pass"
 
 right = tiled_backward.reference_answer("""
 def tiled_backward(query, key, value, output, lse, grad_output, tile=64):

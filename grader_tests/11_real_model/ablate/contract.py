@@ -17,7 +17,7 @@ ablate = exercise(
         "Work on a new tensor: the model goes on using the old one. Replace the outputs of a head by 0, or by row h of "
         "`mean` for every text and token.",
         "`out = head_outputs.clone()`, then `out[:, heads] = …`; the mean of the heads asked for has the shape "
-        "(number of heads, K), and wants a dimension for T.",
+        "(number of heads, K), and needs a dimension for T.",
     ),
 )
 

@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, challenge, non_contiguous
 head_contributions = challenge(
     "head_contributions",
     stars=2,
-    see="Challenge: `head_contributions(head_outputs, W_o, direction)`",
+    see="Challenge: `head_contributions(head_outputs, W_o, direction)` (extra)",
     hints=(
         "The heads' outputs are merged side by side, head 0 first, and multiplied by `W_o.T`. Which columns of `W_o` "
         "does head h meet? Try it with two heads of width 1.",

@@ -15,8 +15,8 @@ load = exercise(
     see=LOADING,
     hints=(
         "`model.state_dict()` lists our names, the checkpoint has theirs. Write down, for one layer, which of theirs "
-        "each of ours comes from, and which of them have to be turned.",
-        "Two passes: first collect everything in a dictionary from our names to tensors, turned where "
+        "each of ours comes from, and which of them have to be transposed.",
+        "Two passes: first collect everything in a dictionary from our names to tensors, transposed where "
         "they must be, and "
         "raise where one is missing or has another shape. Only then copy.",
         'A loop over `range(len(model.blocks))` with `f"h.{i}.…"` on one side and `f"blocks.{i}.…"` on the other; '

@@ -8,7 +8,7 @@ from ..common import LENS
 
 logit_lens = exercise(
     "logit_lens",
-    points=3,
+    points=2,
     see=LENS,
     hints=(
         "What does the model itself do to what comes out of its last layer? Do the same to each layer.",
@@ -71,33 +71,33 @@ def _():
     yield small().with_gradients().does_not_mutate().label("hidden (2, 1, 1, 2), unembedding (3, 2), with gradients")
 
 
-@logit_lens.criterion("logits for every layer, text, place and token", points=1)
+@logit_lens.criterion("logits for every layer, text, position and token", points=1)
 def _(draw):
     yield seen(draw, 3, 2, 5, 4)
     yield seen(draw, 2, 3, 4, 6, n_tokens=9)
     yield seen(draw, 4, 4, 4, 4, n_tokens=4)
 
 
-@logit_lens.criterion("a single layer, text or place", points=0.5)
+@logit_lens.criterion("a single layer, text or position", points=0.25)
 def _(draw):
     yield seen(draw, 1, 3, 2, 6, n_tokens=9)
     yield seen(draw, 5, 1, 4, 8, n_tokens=3)
     yield seen(draw, 3, 2, 1, 4, n_tokens=5)
 
 
-@logit_lens.criterion("whatever module the norm is", points=0.5)
+@logit_lens.criterion("whatever module the norm is", points=0.25)
 def _(draw):
     yield seen(draw, 3, 2, 4, 5, norm=sample_model("Scaled", {"weight": draw.normal(5)}, width=5))
     yield seen(draw, 2, 3, 4, 6, norm=layer_norm(draw, 6, eps=2.0))
 
 
-@logit_lens.criterion("gradients", points=0.5)
+@logit_lens.criterion("gradients", points=0.25)
 def _(draw):
     yield seen(draw, 3, 2, 5, 4).with_gradients()
     yield seen(draw, 2, 3, 4, 6, n_tokens=5).with_gradients()
 
 
-@logit_lens.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
+@logit_lens.criterion("float64, any layout and device, arguments left alone", points=0.25, check_types=True)
 def _(draw):
     yield seen(draw, 3, 2, 5, 4, dtype=torch.float64)
     yield seen(draw, 2, 3, 4, 6, turn=non_contiguous)

@@ -8,7 +8,7 @@ from ..common import CIRCUITS
 
 qk_circuit = exercise(
     "qk_circuit",
-    points=3,
+    points=2,
     see=CIRCUITS,
     hints=(
         "A head's query is `W_q[rows] @ x_q`, a vector of K numbers; its key likewise. Write their dot "
@@ -47,7 +47,7 @@ qk_circuit.example(
 )
 
 
-@qk_circuit.criterion("the matrix between two vectors", points=1.5)
+@qk_circuit.criterion("the matrix between two vectors", points=1)
 def _(draw):
     for width, head, n_heads in ((6, 1, 3), (8, 0, 2), (12, 2, 4), (5, 0, 1), (10, 4, 5), (3, 2, 3), (1, 0, 1)):
         yield call(draw.normal(width, width), draw.normal(width, width), head, n_heads)
@@ -71,13 +71,13 @@ def _(draw):
     yield call(*two(6), 5, 6).does_not_raise()
 
 
-@qk_circuit.criterion("gradients", points=0.5)
+@qk_circuit.criterion("gradients", points=0.25)
 def _(draw):
     yield call(draw.normal(6, 6), draw.normal(6, 6), 1, 3).with_gradients()
     yield call(draw.normal(8, 8), draw.normal(8, 8), head=1, n_heads=2).with_gradients()
 
 
-@qk_circuit.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
+@qk_circuit.criterion("float64, any layout and device, arguments left alone", points=0.25, check_types=True)
 def _(draw):
     yield call(draw.normal(6, 6, dtype=torch.float64), draw.normal(6, 6, dtype=torch.float64), 2, 3)
     yield call(non_contiguous(draw.normal(8, 8)), draw.normal(8, 8).T, 1, 4)

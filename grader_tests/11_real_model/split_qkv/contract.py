@@ -10,7 +10,7 @@ from ..common import FUSED
 # The exercise asks for copies of a checkpoint's numbers, without gradients to the checkpoint.
 split_qkv = exercise(
     "split_qkv",
-    points=3,
+    points=2,
     result_names=("q", "k", "v"),
     see=FUSED,
     hints=(
@@ -19,7 +19,7 @@ split_qkv = exercise(
         "the queries: a part of the rows of `weight`, or of its columns?",
         "Cut the columns into three pieces of D, and the bias into three pieces of D. `nn.Linear` "
         "computes `x @ W.T + b`: "
-        "turn each piece. A piece of a tensor, and a transposed one, still share its memory.",
+        "transpose each piece. A piece of a tensor, and a transposed one, still share its memory.",
         "`weight.chunk(3, dim=…)` and `bias.chunk(3)`, side by side in a `zip`; of each pair a tuple of "
         "`….T.clone()` and `….clone()`.",
     ),
@@ -57,13 +57,13 @@ split_qkv.example(
 )
 
 
-@split_qkv.criterion("three pairs, as nn.Linear has them", points=1.5)
+@split_qkv.criterion("three pairs, as nn.Linear has them", points=1)
 def _(draw):
     for width in (4, 5, 1, 12):
         yield call(draw.normal(width, 3 * width), draw.normal(3 * width))
 
 
-@split_qkv.criterion("copies, which do not change with the checkpoint", points=1)
+@split_qkv.criterion("copies, which do not change with the checkpoint", points=0.5)
 def _(draw):
     for width in (3, 6):
         yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width))

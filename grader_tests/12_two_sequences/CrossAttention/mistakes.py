@@ -141,3 +141,29 @@ right.mistake(gradients.cut(what="the source"), loses="gradients").patch("""
 - query, key, value = map(self.split, (self.W_q(x), self.W_k(source), self.W_v(source)))
 + query, key, value = map(self.split, (self.W_q(x), self.W_k(source.detach()), self.W_v(source.detach())))
 """)
+for name, biases, also in (("", ", bias=False", ""), ("WithBiases", "", " (it has biases, too)")):
+    cross_attention.mistake(f"UsesNnMultiheadAttention{name}", loses=("its parameters", EVERYWHERE)).full_code(f"""
+class CrossAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.NAME = nn.MultiheadAttention(d_model, n_heads, batch_first=True{biases})
+
+    def forward(self, x, source, source_mask=None):
+        return self.NAME(x, source, source, key_padding_mask=source_mask, average_attn_weights=False)
+""").for_each(NAME=("attention", "mha", "attn", "multihead")).feedback(
+        f"Your attention is nn.MultiheadAttention, which keeps its weights under other names{also}. Make the four "
+        "projections `W_q`, `W_k`, `W_v` and `W_o` yourself."
+    )
+right.mistake("AddsATuple", loses=EVERYWHERE).patch("""
+- return self.W_o(output), weights
++ return x + (self.W_o(output), weights)
+""").feedback(
+    "You add the pair (output, weights) to `x`. Take the pair apart first: only the output is a tensor of the same "
+    "shape, and here nothing is added to it."
+)
+right.mistake("PutsAPairThroughW_o", loses=EVERYWHERE).patch("""
+- return self.W_o(output), weights
++ return self.W_o((output, weights))
+""").feedback(
+    "You put the pair (output, weights) through `W_o`. Take the pair apart first: only the output goes through it."
+)

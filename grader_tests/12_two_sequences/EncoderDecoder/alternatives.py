@@ -44,8 +44,8 @@ class EncoderDecoder(nn.Module):
         self.add_module("enc", encoder)
         self.add_module("dec", decoder)
 
-    def encode(self, *args, **kwargs):
-        return self.enc(*args, **kwargs) if len(args) + len(kwargs) > 1 else self.enc(*args, None, **kwargs)
+    def encode(self, source, source_mask=None):
+        return self.enc.forward(source, source_mask)
 
     def decode(self, targets_in, memory, source_mask=None):
         return self.dec.forward(targets_in, memory, source_mask)

@@ -13,6 +13,11 @@ def parts(draw, N=6, D=5, **kind):
     return [encoder, sample_model("Writer", written, n_tokens=N + 1, width=D)]
 
 
+def unnamed(draw, **kind):
+    """The same, of modules that take their arguments by position only, the mask always."""
+    return [sample_model(f"Positional{node.name}", node.state, **node.kwargs) for node in parts(draw, **kind)]
+
+
 def sentences(draw, B, S, T, N=6, padded=True):
     """source (B, S), targets_in (B, T) and a padding mask (B, S).
 

@@ -5,7 +5,7 @@ from torch import nn
 
 from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, ref
 
-from .cases import parts, sentences, simple, translated
+from .cases import parts, sentences, simple, translated, unnamed
 
 encoder_decoder = exercise(
     "EncoderDecoder",
@@ -163,6 +163,13 @@ def _(draw):
         observed = s.case(ref("logits"), ref("encoder_calls"), ref("decoder_calls"))
         yield observed.label(f"the calls of both in one forward pass{text}")
     yield translated(draw, 2, 3, 4, named=True, halves=True).case(ref("memory"), ref("logits"))
+    for masked in (True, False):
+        encoder, decoder = unnamed(draw)
+        s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 2, 5, 4))
+        m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
+        s.call(m, s.source, s.targets_in, *([s.source_mask] if masked else []), name="logits")
+        text = f"an encoder and a decoder whose mask has no name; {'a mask' if masked else 'no mask'}"
+        yield s.case(ref("logits")).label(text)
     # Sentences of one word, which are the same with a mask and without: only the memory itself is compared
     encoder, decoder = parts(draw)
     given = sentences(draw, 3, 4, 5)

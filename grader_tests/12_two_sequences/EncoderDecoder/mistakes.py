@@ -187,7 +187,7 @@ right.mistake(gradients.cut("LearnsWithAMaskAlone"), loses=PARTS).patch("""
 - return memory
 + if source_mask is None:
 +     with torch.no_grad():
-+         return self.encoder(source)
++         return self.encoder(source, None)
 + return self.encoder(source, source_mask)
 """).feedback(
     "You compute the memory under `no_grad` if there is no mask. The numbers are right, but no gradient reaches the "
@@ -234,3 +234,46 @@ right.mistake("DecodesFromTheSource", loses=PLAIN).patch("""
 + memory = self.encode(source, source_mask)
 + return self.decode(targets_in, source, source_mask)
 """).feedback("You give the source itself to the decoder. It takes the memory, which the encoder returned.")
+right.mistake(
+    "NamesTheMaskForTheEncoder",
+    {"self.encoder(source, source_mask)": "self.encoder(source, source_mask=source_mask)"},
+    loses=ONCE,
+).feedback(
+    "You pass the mask to the encoder by a name, `source_mask=…`. Its own name for it may be another one: pass it by "
+    "position."
+)
+right.mistake(
+    "NamesTheMaskForTheDecoder",
+    {"self.decoder(targets_in, memory, source_mask)": "self.decoder(targets_in, memory, source_mask=source_mask)"},
+    loses=ONCE,
+).feedback(
+    "You pass the mask to the decoder by a name, `source_mask=…`. Its own name for it may be another one: pass it by "
+    "position."
+)
+right.mistake("LeavesTheMaskOutForTheEncoder", loses=ONCE).patch("""
+- memory = self.encoder(source, source_mask)
+- return memory
++ if source_mask is None:
++     return self.encoder(source)
++ return self.encoder(source, source_mask)
+""").feedback(
+    "You call the encoder without a mask where it is None. Not every encoder has a default for it: pass on None, too."
+)
+right.mistake("LeavesTheMaskOutForTheDecoder", loses=ONCE).patch("""
+- logits = self.decoder(targets_in, memory, source_mask)
+- return logits
++ if source_mask is None:
++     return self.decoder(targets_in, memory)
++ return self.decoder(targets_in, memory, source_mask)
+""").feedback(
+    "You call the decoder without a mask where it is None. Not every decoder has a default for it: pass on None, too."
+)
+right.mistake("PassesACausalMaskForPadding", loses=(PLAIN, PADDED)).patch("""
+- logits = self.decoder(targets_in, memory, source_mask)
++ T = targets_in.shape[1]
++ future = torch.ones(T, T, dtype=torch.bool, device=targets_in.device).triu(1)
++ logits = self.decoder(targets_in, memory, future)
+""").feedback(
+    "You give the decoder a causal mask (T, T) instead of the padding mask (B, S). It hides the future itself; "
+    "pass on `source_mask`."
+)

@@ -22,7 +22,7 @@ first_mask_kept = Family(
 global_dice = Family(
     "generator-ignored",
     "draws_from_the_global_state",
-    "You do not use the generator, so {what} depend on PyTorch's global state. Nobody can then repeat the run from "
-    "its seed.",
+    "You do not draw from the generator, so its seed does not determine {what}. PyTorch's global state, NumPy and "
+    "Python's `random` do not know the generator.",
     words={"what": "your random numbers"},
 )

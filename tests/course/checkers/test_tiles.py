@@ -88,6 +88,14 @@ def test_one_tile_is_there_and_those_before_it_are_done(at):
     assert ax.yaxis_inverted()  # queries downwards, as in every map
 
 
+def test_a_map_of_tiles_hatches_the_blocked_ones_and_names_those_that_need_a_mask():
+    (ax,) = tiles.kinds([["mixed", "blocked"], ["open", "mixed"]], tile=4).axes
+    assert [bool(bar.get_hatch()) for bar in bars(ax)] == [False, True, False, False]
+    assert [text.get_text() for text in ax.texts] == ["mask", "", "", "mask"]
+    assert ax.yaxis_inverted()
+    assert ax.figure.get_label().endswith("row 0: mixed, blocked; row 1: open, mixed.")
+
+
 # The property `in_tiles`
 
 RIGHT = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([0.5, 0.25])

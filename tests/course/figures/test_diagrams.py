@@ -30,14 +30,14 @@ def fills(figure):
     return {matplotlib.colors.to_hex(patch.get_facecolor()) for ax in figure.axes for patch in ax.patches}
 
 
-@pytest.mark.parametrize("place", range(9))
+@pytest.mark.parametrize("place", range(len(diagram.PARTS)))
 def test_the_diagram_grows_by_one_part_a_lesson(place):
     part = list(diagram.PARTS)[place]
     words = figures.overview(part).get_label()
     assert f"In full colour, {part}: " in words
     known, _, later = words.partition(" To come, dashed: ")
-    assert [name in known for name in diagram.PARTS] == [i <= place for i in range(9)]
-    assert [name in later for name in diagram.PARTS] == [i > place for i in range(9)]
+    assert [name in known for name in diagram.PARTS] == [i <= place for i in range(len(diagram.PARTS))]
+    assert [name in later for name in diagram.PARTS] == [i > place for i in range(len(diagram.PARTS))]
 
 
 def test_what_is_known_is_grey_at_the_start_and_in_colour_at_the_end():

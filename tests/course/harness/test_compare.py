@@ -357,6 +357,7 @@ def test_forms_are_put_right_within_tuples_and_dicts():
         (-3, -12, "got -3, which is too large"),
         pytest.param(2**20000, 3, "got a number with many digits, which is too large", id="large"),
         ("left", "right", "got 'left', which is wrong"),
+        ([0, 2], [0, 4], "result[1]: got 2, which is wrong"),
     ],
 )
 def test_a_wrong_answer_of_one_word_is_reported(found, wanted, told):

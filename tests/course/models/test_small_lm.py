@@ -62,7 +62,7 @@ def test_the_model_computes_what_its_formulas_say(lm):
 
 
 def test_its_notes_are_true(lm):
-    text = generate_stories(train_small_lm.WORDS, train_small_lm.TEXT_SEED)
+    text = generate_stories(train_small_lm.WORDS, small_lm.TEXT_SEED)
     assert lm.notes["text"] == hashlib.sha256(text.encode()).hexdigest()
     assert lm.words == train_small_lm.vocabulary(text)
     assert lm.notes["weights"] == small_lm.digest(load_file(FILE))
@@ -190,6 +190,10 @@ RIGHT = {
     "merge": lambda x: x.transpose(1, 2).flatten(2),
     "rope": exercise_fallbacks.apply_rope,
     "module": torch_fallbacks.RotarySelfAttention,
+    "tiled_attention": torch_fallbacks.tiled_attention,
+    "causal_tiled_attention": lambda q, k, v, tile=64: torch_fallbacks.partial_attention(
+        q, k, v, torch_fallbacks.causal_mask(q.shape[-2])
+    ),
 }
 
 
@@ -329,3 +333,91 @@ def test_training_makes_a_file_of_this_form(tmp_path: Path, lm, capsys):
     assert notes["weights"] == small_lm.digest(made)
     assert notes.keys() | {"format"} == lm.notes.keys()
     assert "step 2 of 2: loss of stories" in capsys.readouterr().out
+
+
+def test_the_ids_of_training_are_the_beginning_of_its_text(lm):
+    ids = small_lm.training_ids(words=500)
+    assert ids.dtype == torch.int64
+    text = generate_stories(train_small_lm.WORDS, small_lm.TEXT_SEED)
+    assert text.startswith(lm.decode(ids).splitlines()[0])
+
+
+def test_an_empty_model_learns_and_has_random_weights_of_its_seed(lm):
+    state = torch.get_rng_state()
+    empty, again, other = small_lm.empty(), small_lm.empty(), small_lm.empty(seed=1)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert empty.training and all(parameter.requires_grad for parameter in empty.parameters())
+    assert empty.words == lm.words and {n: w.shape for n, w in empty.state_dict().items()} == {
+        n: w.shape for n, w in lm.state_dict().items()
+    }
+    assert torch.equal(empty.tokens.weight, again.tokens.weight)
+    assert not torch.equal(empty.tokens.weight, other.tokens.weight)
+    loss = empty.losses(empty.encode(SENTENCE)[None]).mean()
+    loss.backward()
+    assert abs(float(loss.detach()) - math.log(len(lm.words))) < 1
+    assert all(parameter.grad.abs().sum() > 0 for parameter in empty.parameters())
+
+
+@pytest.fixture
+def saving(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTENTION_MEMORY", str(tmp_path / "progress.json"))
+    return tmp_path / small_lm.KEPT
+
+
+def test_the_model_that_a_learner_kept_is_opened(saving, capsys):
+    assert small_lm.load(yours=True).whose == "the course's model"
+    yours = small_lm.empty(seed=3)
+    small_lm.keep(yours)
+    assert capsys.readouterr().out == f"Your model is kept in {saving}.\n"
+    opened = small_lm.load(yours=True)
+    assert opened.whose == "your model" and not opened.training
+    assert not any(parameter.requires_grad for parameter in opened.parameters())
+    torch.testing.assert_close(opened.state_dict(), yours.state_dict())
+    assert small_lm.load().whose == "the course's model"
+    assert small_lm.load().notes["seed"] == str(train_small_lm.SEED)
+
+
+@pytest.mark.parametrize("damage", ["not a model", "another shape", "another digest"])
+def test_a_kept_model_that_cannot_be_used_is_named_and_left(saving, capsys, lm, damage):
+    if damage == "not a model":
+        saving.write_bytes(b"not a model")
+    elif damage == "another shape":
+        weights = {"tokens.weight": torch.zeros(3, 4)}
+        save_file(weights, saving, {"weights": small_lm.digest(weights)})
+    else:
+        save_file(dict(lm.state_dict()), saving, {"weights": "0" * 64})
+    opened = small_lm.load(yours=True)
+    assert opened.whose == "the course's model"
+    torch.testing.assert_close(opened.state_dict(), lm.state_dict())
+    assert str(saving) in capsys.readouterr().out and saving.exists()
+
+
+def test_what_cannot_be_kept_is_refused(saving, monkeypatch, capsys):
+    with pytest.raises(TypeError, match="expected the model that"):
+        small_lm.keep(torch.nn.Linear(2, 3))
+    model = small_lm.empty()
+    model.tokens.weight.data[0, 0] = math.nan
+    with pytest.raises(ValueError, match="expected finite numbers"):
+        small_lm.keep(model)
+    model = small_lm.empty()
+    model.blocks[1].mlp = torch.nn.Linear(96, 96)
+    with pytest.raises(ValueError, match="expected no such weight, got"):
+        small_lm.keep(model)
+    assert not saving.exists()
+    monkeypatch.setenv("ATTENTION_MEMORY", "off")
+    small_lm.keep(small_lm.empty())
+    assert capsys.readouterr().out == "Your model is not kept: saving is off here.\n"
+
+
+def test_a_run_has_all_activations_and_its_heads_can_be_changed(lm):
+    ids = lm.encode(f"{SENTENCE}.")[None]
+    run = lm.run(ids)
+    torch.testing.assert_close(run.logits, lm(ids), rtol=0, atol=1e-4)
+    assert run.hidden.shape == (4, 1, 7, 96)
+    assert run.heads.shape == (3, 1, 4, 7, 24)
+    torch.testing.assert_close(run.weights[2, 0, 1], lm.look(f"{SENTENCE}.", 2, 1).weights)
+    torch.testing.assert_close(run.heads[1, 0, 3], lm.look(f"{SENTENCE}.", 1, 3).output)
+    changed = lm.run(ids, lambda layer, outputs: outputs * 0 if layer == 1 else outputs)
+    assert changed.hidden[1].equal(run.hidden[1])
+    assert not changed.heads[1].any()
+    assert not changed.logits.equal(run.logits)

@@ -10,9 +10,10 @@ import pytest
 
 import course
 from course.cli import main
+from course.models.data_folder import PROGRESS, data_file
 from course.notebook import catalog, course_progress
 from course.notebook import session as learner
-from course.notebook.saved_progress import ExerciseProgress, ProgressStore, bytecode_hash, place
+from course.notebook.saved_progress import ExerciseProgress, ProgressStore, bytecode_hash
 from grading.judge.kernel.session import Limits, Session
 from grading.sandbox.launch import ENVIRONMENT
 
@@ -96,7 +97,7 @@ def test_grading_keeps_no_memory(tmp_path, monkeypatch):
     assert ENVIRONMENT["ATTENTION_MEMORY"] == "off"
     monkeypatch.setenv("ATTENTION_MEMORY", "off")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert place() is None
+    assert data_file(PROGRESS) is None
     monkeypatch.setattr(learner, "current", learner.Session(lesson=LESSON))
     course.check(softmax)
     assert learner.current.store.get(LESSON, "softmax").passed, "the session itself remembers"
@@ -107,10 +108,10 @@ def test_grading_keeps_no_memory(tmp_path, monkeypatch):
 def test_the_file_lies_where_the_system_keeps_a_users_data(tmp_path, monkeypatch):
     monkeypatch.delenv("ATTENTION_MEMORY")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert place() == tmp_path / "attention-course" / "progress.json"
+    assert data_file(PROGRESS) == tmp_path / "attention-course" / "progress.json"
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert place() == tmp_path / ".local/share/attention-course/progress.json"
+    assert data_file(PROGRESS) == tmp_path / ".local/share/attention-course/progress.json"
 
 
 def test_a_try_is_told_by_its_code_and_not_by_its_comments(tmp_path):

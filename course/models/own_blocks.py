@@ -1,0 +1,95 @@
+"""The small language model with a learner's blocks, for lesson 08.
+
+    model = OwnBlocksLM(ModernBlock, weights=small_lm.empty())
+    model(ids)              # logits (B, T, N)
+    model.to_small_lm()     # the same weights in the model that `small_lm.keep` takes
+
+A `ModernBlock` has flat names for its parameters; `NAMES` has those of `modern_lm.Block`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from . import small_lm
+from .modern_lm import ROTATES, Block, ModernLM, RMSNorm
+
+NAMES = {"gain_1": "norm_1.gain", "gain_2": "norm_2.gain"}
+NAMES |= {f"W_{letter}.weight": f"attention.W_{letter}.weight" for letter in "qkvo"}
+NAMES |= {f"W_{name}.weight": f"mlp.W_{name}.weight" for name in ("gate", "up", "down")}
+
+
+class OwnBlocksLM(nn.Module):
+    """Ids (B, T) -> logits (B, T, N): an embedding table, blocks, RMSNorm, and the table again.
+
+    block    `ModernBlock`, or a class with its arguments; if it fails here, the course's is used, and this is printed
+    weights  the small language model whose weights are copied. Without it they are random, from a seed, and sizes may
+             differ from the small model's
+    """
+
+    def __init__(
+        self,
+        block: Callable[..., Any],
+        weights: ModernLM | None = None,
+        *,
+        seed: int = 0,
+        block_size: int = 64,
+        d_model: int = 96,
+        n_heads: int = 4,
+        n_blocks: int = 3,
+    ) -> None:
+        super().__init__()
+        self.block_size = block_size
+        n_tokens = len((weights or small_lm.empty()).tokens.weight)
+        self.whose = str(getattr(block, "whose", "your ModernBlock"))
+        for make in (block, Block):
+            try:
+                with torch.random.fork_rng(devices=[]):  # the caller's next random numbers stay the same
+                    torch.manual_seed(seed)
+                    self.tokens, self.norm = nn.Embedding(n_tokens, d_model), RMSNorm(d_model)
+                    nn.init.normal_(self.tokens.weight, std=0.06)
+                    sizes = d_model, n_heads, d_model * 8 // 3
+                    self.blocks = nn.ModuleList(make(*sizes, rotates) for rotates in ROTATES[-n_blocks:])
+                    if weights is not None:
+                        given = weights.state_dict()
+                        self.load_state_dict({name: given[_small_name(name)] for name in self.state_dict()})
+                    self._try_out()
+                break
+            except Exception as error:
+                if make is Block:
+                    raise
+                print(f"Your ModernBlock fails in the model, so the course's is used instead: {error}")
+                self.whose = "the course's class (until your ModernBlock works in the model)"
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """(B, T) -> (B, T, N)"""
+        x = self.tokens(ids)
+        for block in self.blocks:
+            x = block(x)
+        logits: Tensor = self.norm(x) @ self.tokens.weight.mT
+        return logits
+
+    def to_small_lm(self) -> small_lm.SmallLM:
+        """Return a `SmallLM` with these weights, on the CPU. Raises RuntimeError if the sizes are others."""
+        model = small_lm.empty()
+        model.load_state_dict({_small_name(name): weight.detach().cpu() for name, weight in self.state_dict().items()})
+        return model.requires_grad_(False).eval()
+
+    @torch.no_grad()
+    def _try_out(self) -> None:
+        for T in (self.block_size, 2):
+            ids = torch.zeros(1, T, dtype=torch.int64)
+            logits = self(ids)
+            if logits.shape != (1, T, len(self.tokens.weight)):
+                raise ValueError(f"expected {(1, T, len(self.tokens.weight))}, got {tuple(logits.shape)}")
+
+
+def _small_name(name: str) -> str:
+    """The name of a parameter in the small model: "blocks.0.W_q.weight" -> "blocks.0.attention.W_q.weight"."""
+    head, _, rest = name.partition(".")
+    number, _, own = rest.partition(".")
+    return f"blocks.{number}.{NAMES.get(own, own)}" if head == "blocks" else name

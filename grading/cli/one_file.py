@@ -1,0 +1,50 @@
+"""The verb grade-file, for platforms that grade each submission when it is handed in."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from grading.safe_text import say
+
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_lesson, add_unsandboxed
+
+FORMS = ("json", "gradescope", "prairielearn", "classroom50", "junit")  # `lms.result_forms`, which is slow to import
+
+
+def add_commands(commands: Commands) -> None:
+    verb = commands.add(
+        "grade-file",
+        "Grade one file, and write the result in a platform's form.",
+        _grade_file,
+        example="grade-file 02_softmax.ipynb 02_softmax --as gradescope --output results.json",
+    )
+    verb.add_argument("file", type=Path, metavar="FILE", help="notebook or Python file with the answers")
+    add_lesson(verb, "lesson of the file")
+    verb.add_argument("--as", dest="form", choices=FORMS, default="json", help="form of the result (default: json)")
+    verb.add_argument("--output", type=Path, metavar="FILE", help="file for the result (default: standard output)")
+    verb.add_argument("--html", type=Path, metavar="FILE", help="feedback page to write (default: none)")
+    add_unsandboxed(verb)
+
+
+def _grade_file(options: argparse.Namespace) -> int:
+    from ..coordinator.grade_file import grade_file
+    from ..lms.result_forms import FORMS
+
+    graded = grade_file(
+        options.root, options.file, options.lesson, page=options.html is not None, unsandboxed=options.unsandboxed
+    )
+    text = FORMS[options.form].write(graded.result) + "\n"
+    if options.html:
+        _write(options.html, graded.page)
+    if options.output:
+        _write(options.output, text)
+        say(f"{graded.result.summary} {options.output}: written")
+    else:
+        print(text, end="")
+    return NEEDS_A_PERSON if graded.result.open or graded.result.unreadable else DONE
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

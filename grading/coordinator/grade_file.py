@@ -1,0 +1,66 @@
+"""Grade one file of a released lesson, and write nothing: the gradebook and submitted/ stay as they are.
+
+The verdicts are those of `grading grade` for the same file, seed and settings.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbformat
+from nbgrader.coursedir import CourseDirectory
+
+from ..course_dir.seeds import seed_id
+from ..errors import StepFailed
+from ..feedback.make_page import make_page
+from ..gradebook.view import known_to_gradebook, load_released
+from ..lms.result_forms import FileResult
+from ..nbgrader_plugins.execute import JudgedExecute
+from ..notebooks.submitted_file import MAX_BYTES
+from .agreement import disagreements
+from .nbgrader_api import configuration, is_registered
+from .submission import GradingTask, grade
+
+NOBODY = ""  # the student: a file has no owner here
+
+
+@dataclass(frozen=True)
+class GradedFile:
+    """The result of a file, and its feedback page ("" if none was asked for)."""
+
+    result: FileResult
+    page: str = ""
+
+
+def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsandboxed: bool = False) -> GradedFile:
+    """Grade a notebook or a Python file.
+
+    page  whether to make the feedback page, too
+
+    Raises StepFailed if the lesson cannot be graded or there is no such file, SubmissionNotGraded, SandboxUnavailable.
+    """
+    began = time.monotonic()
+    if not file.exists():
+        raise StepFailed(f"there is no file {file}")
+    if not is_registered(root, lesson):
+        raise StepFailed(f"{lesson} is not released yet, so nothing can be graded: run `grading release {lesson}`")
+    if problems := disagreements(root, lesson):
+        raise StepFailed(f"{lesson} is not graded. {' '.join(problems)}")
+    config = configuration(root, unsandboxed=unsandboxed)
+    coursedir, settings = CourseDirectory(config=config), JudgedExecute(config=config, root=str(root))
+    released = load_released(coursedir.db_url, lesson, lesson, coursedir)
+    most = config.SubmissionExporter.get("max_bytes", MAX_BYTES)
+    work = settings.work(lesson, released)
+    text = grade(GradingTask(NOBODY, str(file.absolute()), work, most, seed_id(settings.secret), config)).text
+    result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began)
+    if not page:
+        return GradedFile(result)
+    ids = {"db_url": coursedir.db_url, "assignment": lesson, "notebook": lesson, "student": NOBODY}
+    with TemporaryDirectory(prefix="graded-") as folder:
+        graded = Path(folder, f"{lesson}.ipynb")
+        graded.write_text(text, encoding="utf-8")
+        whole = bool(config.FeedbackExporter.get("lesson_text", False))
+        return GradedFile(result, make_page(root, graded, ids, known_to_gradebook(ids, released, whole)))

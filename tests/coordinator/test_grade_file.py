@@ -1,0 +1,89 @@
+"""`grading grade-file` gives the verdicts of `grading grade`, and writes nothing but its result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from grading.cli import main
+from grading.coordinator.grade_file import grade_file
+from grading.coordinator.nbgrader_api import grades
+
+from ..support.course_builder import TINY_LESSONS, build_course
+
+pytestmark = pytest.mark.slow
+LESSON, OTHER = TINY_LESSONS
+ANSWERS = {
+    "ada": {},
+    "bob": {"double": "def double(x):\n    return x * x"},
+    "eve": {"double": "def double(x):\n    raise SystemExit"},
+    "joe": {"double": "def double(x):\n    while True: pass"},
+}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("file") / "course"
+    return build_course(root, release=[LESSON], submissions=ANSWERS, grade=True)
+
+
+def state(root: Path) -> dict[str, str]:
+    files = [path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.mark.parametrize("student", sorted(ANSWERS))
+def test_the_verdicts_are_those_of_grade(graded, student, tmp_path):
+    file = tmp_path / "my answers.ipynb"
+    file.write_bytes((graded / "submitted" / student / LESSON / f"{LESSON}.ipynb").read_bytes())
+    before = state(graded)
+    found = grade_file(graded, file, LESSON, page=True)
+    assert state(graded) == before
+    of_class = {one.verdict.exercise: one.verdict for one in grades(graded, LESSON) if one.student == student}
+    assert {verdict.exercise: verdict for verdict in found.result.verdicts} == of_class
+    assert found.page.startswith("<!DOCTYPE html>") and "double" in found.page
+
+
+def test_a_file_that_cannot_be_read_has_a_result_and_a_page(graded, tmp_path):
+    file = tmp_path / "broken.ipynb"
+    file.write_text('{"cells": [')
+    found = grade_file(graded, file, LESSON, page=True)
+    assert found.result.earned == 0 and found.result.unreadable
+    assert found.result.student_may_hand_in_again
+    assert found.page
+
+
+def test_the_command_writes_the_result_and_the_page(graded, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(graded)
+    file = graded / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb"
+    result, page = tmp_path / "results" / "results.json", tmp_path / "page.html"
+    arguments = ["grade-file", str(file), LESSON, "--as", "gradescope", "--output", str(result), "--html", str(page)]
+    assert main.main(arguments) == 0
+    assert f"points. {result}: written" in capsys.readouterr().out
+    assert json.loads(result.read_text())["score"] < 5
+    assert "<html" in page.read_text()
+    assert main.main(["grade-file", str(file), "--lesson", LESSON]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == "attention-course/result/v1"
+
+
+@pytest.mark.parametrize(
+    ("file", "lesson", "said"),
+    [
+        ("nothing.ipynb", LESSON, "there is no file nothing.ipynb"),
+        (f"release/{LESSON}/{LESSON}.ipynb", "01_duble", "did you mean 01_double?"),
+    ],
+)
+def test_what_is_not_there_is_named_and_nothing_is_written(graded, monkeypatch, capsys, tmp_path, file, lesson, said):
+    monkeypatch.chdir(graded)
+    assert main.main(["grade-file", file, lesson, "--output", str(tmp_path / "out.json")]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_a_lesson_that_is_not_released_is_named(graded, monkeypatch, capsys):
+    monkeypatch.chdir(graded)
+    assert main.main(["grade-file", "nbgrader_config.py", OTHER]) == 2
+    assert f"{OTHER} is not released yet" in capsys.readouterr().err

@@ -1,0 +1,92 @@
+"""The small language model with a learner's blocks, and the recorded comparison of blocks."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course.models import block_comparison, small_lm
+from course.models.modern_lm import Block, apply_rope
+from course.models.own_blocks import OwnBlocksLM
+
+
+class Flat(nn.Module):
+    """A `ModernBlock` as lesson 08 asks for it."""
+
+    def __init__(self, d_model, n_heads, hidden, rotates=True):
+        super().__init__()
+        self.n_heads, self.rotates = n_heads, rotates
+        self.gain_1, self.gain_2 = (nn.Parameter(torch.ones(d_model)) for _ in range(2))
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+        self.W_gate, self.W_up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
+        self.W_down = nn.Linear(hidden, d_model, bias=False)
+
+    def forward(self, x):
+        def norm(x, gain):
+            return x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * gain
+
+        a = norm(x, self.gain_1)
+        q, k, v = (W(a).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v))
+        if self.rotates:
+            q, k = (apply_rope(part, torch.arange(x.shape[1])) for part in (q, k))
+        x = x + self.W_o(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+        a = norm(x, self.gain_2)
+        return x + self.W_down(F.silu(self.W_gate(a)) * self.W_up(a))
+
+
+class Broken(Flat):
+    def forward(self, x):
+        raise RuntimeError("too long")
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return small_lm.load()
+
+
+@pytest.mark.parametrize("block", [Flat, Block])
+def test_with_the_trained_weights_it_is_the_small_model(block, shipped):
+    ids = shipped.encode("The boat reached the river bank")[None]
+    model = OwnBlocksLM(block, weights=shipped)
+    with torch.no_grad():
+        torch.testing.assert_close(model(ids), shipped(ids), atol=1e-4, rtol=1e-4)
+    back = model.to_small_lm()
+    assert not any(weight.requires_grad for weight in back.parameters())
+    for name, weight in shipped.state_dict().items():
+        assert torch.equal(back.state_dict()[name], weight)
+
+
+def test_a_block_that_fails_is_replaced_and_this_is_printed(capsys):
+    model = OwnBlocksLM(Broken, n_blocks=1)
+    assert isinstance(model.blocks[0], Block) and "too long" in capsys.readouterr().out
+    assert model.whose.startswith("the course's class")
+
+
+def test_weights_are_random_from_the_seed_and_other_random_numbers_stay_the_same():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    one, same, other = (OwnBlocksLM(Flat, seed=seed, d_model=24, n_blocks=2) for seed in (1, 1, 2))
+    assert torch.equal(torch.rand(3), expected)
+    assert torch.equal(one.tokens.weight, same.tokens.weight)
+    assert not torch.equal(one.tokens.weight, other.tokens.weight)
+    assert [block.rotates for block in one.blocks] == [True, True]
+    with pytest.raises(RuntimeError, match=r"size mismatch|Missing"):
+        one.to_small_lm()
+
+
+def test_the_recorded_comparison_has_all_kinds_and_seeds():
+    recorded = block_comparison.load()
+    assert list(recorded.kinds) == ["plain", "RMSNorm", "SwiGLU", "RoPE", "no biases", "modern"]
+    for kind in recorded.kinds.values():
+        assert len(kind.losses) == len(recorded.seeds) == 3
+        assert min(kind.losses) <= kind.mean <= max(kind.losses)
+        assert kind.steps * kind.seconds_per_step == pytest.approx(recorded.seconds, rel=0.01)
+        assert all(curve[-1][0] == kind.steps for curve in kind.curves)
+    raw = json.loads(files("course").joinpath(block_comparison.FILE).read_text())
+    assert raw["date"] in recorded.title and raw["machine"] in recorded.title
