@@ -54,7 +54,7 @@ def batch(inputs: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> 
                 ax.text(t, y, _visible(token), ha="center", va="center", family=MONO, fontsize=SMALL)
     ax.set(xlim=(-0.7 - 0.9 / wide, length - 0.4), ylim=(2.4 * len(inputs) - 0.9, -0.7))
     ax.axis("off")
-    details = "; ".join(f"{' '.join(a)!r} above {' '.join(b)!r}" for a, b in zip(inputs, targets, strict=True))
+    details = "; ".join(f"{_text(a)!r} above {_text(b)!r}" for a, b in zip(inputs, targets, strict=True))
     return with_alt_text(figure, f"{len(inputs)} windows of text, each with its targets one token further: {details}.")
 
 
@@ -89,7 +89,7 @@ def surprise(tokens: Sequence[str], rows: Mapping[str, torch.Tensor]) -> Figure:
         f"{title}: {v.mean():.2f} on average, greatest at {tokens[int(v.argmax())]!r} with {v.max():.1f}"
         for title, v in rows.items()
     )
-    return with_alt_text(figure, f"Bars of surprise over the tokens of {' '.join(tokens)!r}. {details}.")
+    return with_alt_text(figure, f"Bars of surprise over the tokens of {_text(tokens)!r}. {details}.")
 
 
 def block(kind: Literal["plain", "modern"] = "plain") -> Figure:
@@ -201,8 +201,8 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
     if not small:
         figure.colorbar(image, ax=panels, fraction=0.02, pad=0.01)
     details = "; ".join(f"{title}: {', '.join(map(_habit, maps))}" for title, maps in rows.items())
-    text = ("" if max(map(len, letters)) == 1 else " ").join(letters)
-    return with_alt_text(figure, f"Attention maps of {count} head{'s' * (count > 1)} over {text!r}. {details}.")
+    over = _text(letters)
+    return with_alt_text(figure, f"Attention maps of {count} head{'s' * (count > 1)} over {over!r}. {details}.")
 
 
 def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tensor, title: str = "") -> Figure:
@@ -291,8 +291,8 @@ def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: 
     ax.set(xlim=(0, width), ylim=(lines, 0))
     ax.set_title(title, loc="left")
     ax.axis("off")
-    text = " ".join("".join(pieces).split())
-    return with_alt_text(figure, f"{title}: {text!r}, {float(surprise.mean()):.2f} nats of surprise per token.")
+    named, text = (" ".join(words.split()) for words in (title, "".join(pieces)))
+    return with_alt_text(figure, f"{named}: {text!r}, {float(surprise.mean()):.2f} nats of surprise per token.")
 
 
 def comparison(recorded: Comparison) -> Figure:
@@ -327,6 +327,11 @@ def comparison(recorded: Comparison) -> Figure:
         f"Left, held-out loss against CPU seconds of plain and modern blocks, {len(recorded.seeds)} seeds each. "
         f"Right, the losses after {recorded.seconds:.0f} CPU seconds, mean and range: {details}.",
     )
+
+
+def _text(tokens: Sequence[str]) -> str:
+    """The text of letters, or of words that do not hold their spaces."""
+    return ("" if max(map(len, tokens)) == 1 else " ").join(tokens)
 
 
 def _bare_map(ax: Axes, weights: torch.Tensor, signs: list[str], size: float = 7) -> Any:

@@ -94,6 +94,9 @@ def _(draw):
     # No single head matters: whoever takes the first of equals begins with one that does nothing
     yield judged(planted(draw, [idle, p, p], [idle, i, question], [question, idle, "backup 0"], shuffled=False))
     yield judged(planted(draw, [p, p, idle, idle], [i, "distance", "distance", question]))
+    # One head matters, then no single one: whoever adds heads adds an idle one after one that is needed
+    layers = [idle, "distance", p, p], [i, idle, idle, question], ["backup 0", idle, idle, idle]
+    yield judged(planted(draw, *layers, shuffled=False))
 
 
 @necessary_heads.criterion("heads that only look right, or matter elsewhere", points=0.5)

@@ -264,12 +264,15 @@ right.mistake("looks_at_one_layer", loses=(SEVERAL,)).patch("""
 """).for_each(LAYER=("n_layers - 1", "0", "int(scores.amax(1).argmax())")).feedback(
     "You look at the heads of one layer only. The heads that a behaviour needs may be in several layers."
 )
-right.mistake(
-    "swaps_layer_and_head", {"named = [(layer, head)": "named = [(head, layer)"}, loses=(*ALL, NONE)
-).feedback("You write pairs (head, layer). The layer comes first.")
-right.mistake("takes_layers_for_heads", {"n_layers, n_heads =": "n_heads, n_layers ="}, loses=(*ALL, NONE)).feedback(
-    "You exchange the number of layers and of heads. `scores` is (L, H): one row per layer."
-)
+right.mistake("exchanges_layers_and_heads", loses=(*ALL, NONE)).patch("""
+- named = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
++ named = EVERY
+""").for_each(
+    EVERY=(
+        "[(head, layer) for layer in range(n_layers) for head in range(n_heads)]",
+        "[(layer, head) for layer in range(n_heads) for head in range(n_layers)]",
+    )
+).feedback("You exchange layers and heads. `scores` is (L, H), one row per layer, and a pair is (layer, head).")
 right.mistake(
     "counts_from_one",
     {"range(n_layers)": "range(1, n_layers + 1)", "range(n_heads)": "range(1, n_heads + 1)"},

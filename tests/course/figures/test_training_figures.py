@@ -136,14 +136,20 @@ def test_every_panel_of_the_gallery_has_the_curve_without_a_bug():
     assert "bug 3: training 4.00 at first" in alt
 
 
-def test_a_page_holds_every_letter_and_underlines_what_was_a_surprise():
-    figure, alt = drawn(training.page("to sea\nto", torch.tensor([0, 0, 0, 5.0, 0, 0, 0, 3.5, 0]), "title", width=6))
+def test_a_page_holds_every_token_and_underlines_those_that_were_a_surprise():
+    pieces = ["to", " sea", "\n", "to", " ships", "\nto"]
+    figure, alt = drawn(training.page(pieces, torch.tensor([0, 5.0, 0, 3.5, 1.0, 0]), "title", width=7))
     (ax,) = figure.axes
-    assert "".join(texts(figure)) == "to sea to"
-    assert len(ax.patches) == 9
-    underlined = {(line.get_ydata()[0], round(line.get_xdata()[0])) for line in ax.get_lines()}
-    assert underlined == {(0.95, 3), (1.95, 1)}
-    assert "'to sea to', 0.94 nats" in alt
+    lines = {}
+    for text in ax.texts:
+        x, y = text.get_position()
+        lines.setdefault(int(y), {})[int(x)] = text.get_text()
+    shown = ["".join(line.get(x, "") for x in range(8)) for _, line in sorted(lines.items())]
+    assert shown == ["to sea¶", "to", "ships", "to"]  # " ships" does not fit beside "to"
+    assert len(ax.patches) == len(pieces)
+    underlined = {(int(line.get_ydata()[0]), *line.get_xdata()) for line in ax.get_lines()}
+    assert underlined == {(0, 3, 6), (1, 0, 2)}
+    assert "'to sea to ships to', 1.58 nats" in alt
 
 
 def test_the_block_is_drawn_with_the_names_of_its_parts():
