@@ -315,10 +315,10 @@ print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(
 # After the last layer, the stream is normalised and unembedded to logits. But each layer only *adds* to it, so you can unembed
 # it after any layer. The **logit lens** treats the output of each layer as if it were the last:
 #
-# $$ \operatorname{lens}(\mathbf{x}_\ell) = \operatorname{norm}(\mathbf{x}_\ell)\, \mathbf{E}^\top $$
+# $$ \operatorname{lens}(\mathbf{x}) = \operatorname{norm}(\mathbf{x})\, \mathbf{E}^\top $$
 #
-# Here $\mathbf{x}_\ell$ is the stream after $\ell$ layers, and $\mathbf{E}$, `(N, D)`, is the matrix that unembeds. In your model
-# it is the table of embeddings.
+# Here $\mathbf{x}$ is the stream at one position after any layer, and $\mathbf{E}$, `(N, D)`, is the matrix that unembeds. In
+# your model it is the table of embeddings.
 #
 # ### Exercise 3: `logit_lens(hidden, norm, unembedding)`
 #
@@ -1020,7 +1020,7 @@ grade(qk_circuit)
 
 # %%
 circuit = use(qk_circuit, otherwise=torch_fallbacks.circuit)
-E = tiny.tokens.weight  # (26, 64): one row per letter
+embedded = tiny.tokens.weight  # (26, 64): one row per letter
 
 
 def moves(layer, head):
@@ -1032,7 +1032,7 @@ def moves(layer, head):
 def looks_for(head, written):
     """Scores of a head of layer 1, (26, 26): the query has letter a, the key's stream has row b of `written`."""
     M = circuit(tiny.blocks[1].W_q.weight, tiny.blocks[1].W_k.weight, head, 4)
-    return E @ M @ written.T / 16**0.5
+    return embedded @ M @ written.T / 16**0.5
 
 
 # %% [markdown]
@@ -1046,9 +1046,10 @@ def looks_for(head, written):
 predict("the map with a positive diagonal", ...)
 
 # %%
-own_letter = looks_for(0, E)
-written_before = looks_for(0, E @ moves(0, looks_back))  # (26, 26)
-copies = {(layer, head): E @ moves(layer, head) @ tiny.unembed.weight.T for layer, head in every}  # (26, 26) each
+own_letter = looks_for(0, embedded)
+written_before = looks_for(0, embedded @ moves(0, looks_back))  # (26, 26)
+unembed = tiny.unembed.weight.T
+copies = {(layer, head): embedded @ moves(layer, head) @ unembed for layer, head in every}  # (26, 26) each
 print("Mean of the diagonals, and of all entries:")
 print(f"  scores, the key's own letter:         {own_letter.diagonal().mean():5.1f} {own_letter.mean():5.1f}")
 print(

@@ -575,10 +575,10 @@ predict("targets that are not shifted", ...)
 # @title The loss, with shifted inputs and without
 torch.manual_seed(1)
 unshifted = Joined(Encoder(64), Decoder(64, len(ORU)))
-too_good, _ = train(unshifted, training_data, steps=80, inputs=lambda targets, begin: targets)
+unshifted_losses, _ = train(unshifted, training_data, steps=80, inputs=lambda targets, begin: targets)
 figures.show(
     figures.losses(
-        {"teacher forcing": losses, "targets not shifted": too_good},
+        {"teacher forcing": losses, "targets not shifted": unshifted_losses},
         {f"guessing, ln {len(ORU)}": math.log(len(ORU))},
         every=5,
     ),

@@ -9,11 +9,11 @@ without a matrix product; code that disables the probe.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
+
+from ..models.cost_counter import multiplications
 
 
 class AllocationProbe(TorchDispatchMode):
@@ -27,7 +27,7 @@ class AllocationProbe(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         result = func(*args, **(kwargs or {}))
-        self._count(func, args, result)
+        self.products += multiplications(func, args, result)
         # Nearly every operator returns one tensor; flattening a tree costs several times the operator itself
         for tensor in (result,) if isinstance(result, torch.Tensor) else tree_flatten(result)[0]:
             if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and not tensor.is_meta:
@@ -38,10 +38,3 @@ class AllocationProbe(TorchDispatchMode):
         elements = tensor.untyped_storage().nbytes() // tensor.element_size()
         if elements > self.most:
             self.most, self.shape = elements, tuple(tensor.shape)
-
-    def _count(self, func: Any, args: tuple[Any, ...], result: Any) -> None:
-        """Count m · k · n for (m, k) @ (k, n); einsum and `@` use these operators, too."""
-        name = func.overloadpacket.__name__
-        if name in ("mm", "bmm", "mv", "dot", "addmm", "baddbmm", "addmv"):
-            left = args[1 if name in ("addmm", "baddbmm", "addmv") else 0]
-            self.products += result.numel() * left.shape[-1]

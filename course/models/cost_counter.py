@@ -51,6 +51,12 @@ def measure_cost(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tup
     return result, counter.cost
 
 
+def multiplications(func: Any, args: tuple[Any, ...], result: Any) -> int:
+    """m · k · n for an operator that computes (m, k) @ (k, n), else 0; einsum and `@` use these operators, too."""
+    name = func.overloadpacket.__name__
+    return result.numel() * args[PRODUCTS[name]].shape[-1] if name in PRODUCTS else 0
+
+
 class _Counter(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch has no types for it
@@ -64,7 +70,7 @@ class _Counter(TorchDispatchMode):
         given = [value for value in tree_flatten((args, kwargs))[0] if isinstance(value, Tensor)]
         made = [value for value in tree_flatten(result)[0] if isinstance(value, Tensor)]
         name = func.overloadpacket.__name__
-        self._count_products(name, args, made)
+        self.cost.products += multiplications(func, args, result)
         owned = {_address(tensor) for tensor in given}
         if func._schema.is_mutable:  # writes into its first argument
             overwritten = name in ("copy_", "fill_", "zero_")
@@ -77,11 +83,6 @@ class _Counter(TorchDispatchMode):
             if _address(tensor) not in owned:
                 self._note(tensor)
         return result
-
-    def _count_products(self, name: str, args: tuple[Any, ...], made: list[Tensor]) -> None:
-        """Count m · k · n for (m, k) @ (k, n); einsum and `@` use these operators, too."""
-        if name in PRODUCTS:
-            self.cost.products += made[0].numel() * args[PRODUCTS[name]].shape[-1]
 
     def _note(self, tensor: Tensor) -> None:
         storage = tensor.untyped_storage()
