@@ -195,7 +195,7 @@ predict("the predictions in a window", ...)
 # start at 0: inputs 5, 6, 7 and targets 6, 7, 8. A text of six tokens has three starts.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(get_batch)
 
 

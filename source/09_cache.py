@@ -163,7 +163,7 @@ figures.show(
 # **Worked example.** One layer, one head of width 4, ten tokens: $2 \cdot 4 \cdot 10 = 80$ numbers of two bytes, so 160 bytes.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(cache_bytes)
 
 

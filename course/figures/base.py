@@ -96,7 +96,7 @@ def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str =
     The figure is inline SVG in the colours of the page's theme. `fallback` adds a picture on white, which shows only
     where a front end removes SVG and CSS: on GitHub, in an untrusted notebook, on a feedback page. The site's pages
     need none. `alt` as for `show`. `style` is CSS for the element; "{width}" in it is replaced by the figure's width in
-    pixels.
+    pixels, "{least}" by the width to which it may shrink.
     """
     import matplotlib.pyplot as plt
 
@@ -108,8 +108,8 @@ def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str =
         raise ValueError("alt is empty, and the figure is not described: say in words what it shows")
     width = round(figure.get_figwidth() * PIXELS_PER_INCH)
     wide = width > LEAST_WIDTH
-    least, scrolls = (f"min-width:{LEAST_WIDTH}px;", "overflow-x:auto;") if wide else ("", "")
-    size = f"width:{width}px;{least}max-width:100%;height:auto"
+    limit, scrolls = (f"min-width:{LEAST_WIDTH}px;", "overflow-x:auto;") if wide else ("", "")
+    size = f"width:{width}px;{limit}max-width:100%;height:auto"
     # Text that stays where a front end removes SVG would be noise beside the fallback: there, letters are outlines
     with plt.rc_context(STYLE | {"svg.fonttype": "path" if fallback else "none"}):
         # Titles over slanted labels are placed only while drawing; the layout follows in the next pass
@@ -121,7 +121,8 @@ def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str =
     plt.close(figure)
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     focus = ' tabindex="0"' if wide else ""  # makes it scroll by keyboard, too
-    look = f"margin:0.5em 0;max-width:100%;{scrolls}{style.format(width=width)}"
+    style = style.format(width=width, least=LEAST_WIDTH if wide else width // 2)
+    look = f"margin:0.5em 0;max-width:100%;{scrolls}{style}"
     return f'<figure class="{themes.CLASS}"{focus} style="{look}">{themes.STYLE}{picture}{below}</figure>'
 
 

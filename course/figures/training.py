@@ -242,9 +242,10 @@ def gallery(
     """Loss curves, one panel for each title, each also with the correct loop's curve."""
     across = 3
     figure, panels = grid(len(runs), across, width=3.3, height=2.3)
+    top = 1.2 * max(levels.values())
     for place, (ax, (title, run)) in enumerate(zip(panels, runs.items(), strict=True)):
         named = place == min(across, len(runs)) - 1  # only one panel names the levels
-        look: dict[str, Any] = {"every": every, "names": "none", "title": title, "top": 4.9}
+        look: dict[str, Any] = {"every": every, "names": "none", "title": title, "top": top}
         losses(run, levels if named else {}, ax=ax, **look)
         ax.plot(*means(right, every), color=GREY, linestyle=LINES[1], linewidth=1.3, zorder=1, label="no bug")
         for height in () if named else levels.values():
@@ -258,7 +259,7 @@ def gallery(
     return with_alt_text(figure, f"{len(runs)} panels of loss against step. {details}. In each, {without}.")
 
 
-def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: int = 88) -> Figure:
+def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: int = 56) -> Figure:
     """A text in pieces, one per token, on a background that is darker for tokens that surprised the model more.
 
     A piece may begin with a space or a line break. `surprise` is (len(pieces),), in nats; pieces of more than 3 nats
@@ -277,7 +278,8 @@ def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: 
         if piece == "\n":
             x, y = 0, y + 1
     lines = placed[-1][2] + 1 if placed else 1
-    figure, (ax,) = row(1, width=0.1 * width + 0.3, height=0.26 * lines + 0.4)
+    heading = fill(title, width)
+    figure, (ax,) = row(1, width=0.1 * width + 0.3, height=0.26 * lines + 0.2 + 0.2 * len(heading.splitlines()))
     colours = cell_colours("amounts")
     for shown, left, line, nats in placed:
         blanks = len(shown) - len(shown.lstrip(" "))
@@ -289,7 +291,7 @@ def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: 
         if nats > 3:
             ax.plot([left + blanks, left + len(shown)], [line + 0.93] * 2, color=INK, linewidth=1.2)
     ax.set(xlim=(0, width), ylim=(lines, 0))
-    ax.set_title(title, loc="left")
+    ax.set_title(heading, loc="left")
     ax.axis("off")
     named, text = (" ".join(words.split()) for words in (title, "".join(pieces)))
     return with_alt_text(figure, f"{named}: {text!r}, {float(surprise.mean()):.2f} nats of surprise per token.")

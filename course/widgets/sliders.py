@@ -15,8 +15,8 @@ from ..figures.base import rendering_static_page
 from ..report import display_html, in_notebook
 from .static_sliders import static_sliders
 
-# In a strip, a figure may shrink to half its size before the strip wraps
-IN_STRIP = "flex:1 1 calc({width}px / 2);max-width:{width}px"
+# In a strip, a figure shrinks as far as it may before the strip wraps
+IN_STRIP = "flex:1 1 {least}px;max-width:{width}px"
 # ipywidgets gives sliders no accessible name, and reads the index of a value instead of the value
 NAMES = """
 (() => {

@@ -34,14 +34,14 @@ def _grade_file(options: argparse.Namespace) -> int:
     graded = grade_file(
         options.root, options.file, options.lesson, page=options.html is not None, unsandboxed=options.unsandboxed
     )
-    text = FORMS[options.form].write(graded.result) + "\n"
+    text = FORMS[options.form].write(graded.result)
     if options.html:
         _write(options.html, graded.page)
     if options.output:
-        _write(options.output, text)
+        _write(options.output, text + "\n")
         say(f"{graded.result.summary} {options.output}: written")
     else:
-        print(text, end="")
+        say(text)
     return NEEDS_A_PERSON if graded.result.open or graded.result.unreadable else DONE
 
 
