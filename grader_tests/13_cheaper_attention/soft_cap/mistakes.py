@@ -1,0 +1,119 @@
+"""Known mistakes in `soft_cap`."""
+
+from ...shared.families import arguments, gradients, numbers
+from ...shared.repeating import keeps_its_last_result
+from .contract import soft_cap
+
+VALUES, FORM = "scores of any size", "gradients"
+
+right = soft_cap.reference_answer("""
+def soft_cap(scores, cap):
+    if not cap > 0:
+        raise ValueError(f"cap is {cap}, which is not greater than 0")
+    capped = cap * torch.tanh(scores / cap)
+    return capped.masked_fill(scores.isneginf(), -torch.inf)
+""")
+
+right.mistake("opens_blocked_scores", {".masked_fill(scores.isneginf(), -torch.inf)": ""}, loses=VALUES).feedback(
+    "You turn a score of −∞ into −cap, which gives a blocked key a weight. A score of −∞ must stay −∞."
+)
+right.mistake("fills_with_a_number", {"-torch.inf": "FILL"}, loses=VALUES).for_each(
+    FILL=("-1e9", "-1e4", "-1e12", "torch.finfo(scores.dtype).min", "0.0")
+).feedback("You replace a score of −∞ by a finite number. It must stay −∞.")
+right.mistake("becomes_plus_infinity", {"-torch.inf": "torch.inf"}, loses=VALUES).feedback(
+    "You return +∞ for a blocked score. It must stay −∞: look for the sign."
+)
+right.mistake("clips", {"cap * torch.tanh(scores / cap)": "scores.clamp(-cap, cap)"}, loses=VALUES).feedback(
+    "You clip the scores at ±cap. Beyond the cap a clipped score has no gradient; use `tanh`, which bends slowly."
+)
+right.mistake(
+    "caps_from_above_only", {"cap * torch.tanh(scores / cap)": "scores.clamp_max(cap)"}, loses=VALUES
+).feedback("You limit scores from above only, and by cutting. Use `cap * tanh(scores / cap)`, which limits both sides.")
+right.mistake("does_not_multiply", {"cap * torch.tanh": "torch.tanh"}, loses=VALUES).feedback(
+    "You do not multiply by the cap, so all scores are between −1 and 1. They should be between −cap and cap."
+)
+right.mistake("does_not_divide", {"scores / cap": "scores"}, loses=VALUES).feedback(
+    "You do not divide by the cap before `tanh`, so every score beyond 1 or 2 is already at the limit."
+)
+right.mistake(
+    "divides_twice", {"cap * torch.tanh": "torch.tanh", "masked_fill": "div(cap).masked_fill"}, loses=VALUES
+).feedback("You divide by the cap after `tanh`, too. Divide before it and multiply after it.")
+right.mistake(
+    "multiplies_inside", {"cap * torch.tanh(scores / cap)": "torch.tanh(scores * cap) / cap"}, loses=VALUES
+).feedback("You multiply where you should divide, and the other way round: divide before `tanh`, multiply after it.")
+right.mistake("multiplies_inside_and_outside", {"scores / cap": "scores * cap"}, loses=VALUES).feedback(
+    "You multiply by the cap before `tanh`. Divide there, so that small scores stay as they are."
+)
+right.mistake("uses_sigmoid", {"torch.tanh": "torch.sigmoid"}, loses=VALUES).feedback(
+    "You use `sigmoid`, which turns a score of 0 into half of the cap. `tanh` leaves small scores as they are."
+)
+right.mistake(
+    "scales_the_sigmoid",
+    {"cap * torch.tanh(scores / cap)": "cap * (2 * torch.sigmoid(scores / cap) - 1)"},
+    loses=VALUES,
+).feedback(
+    "Your curve is half as steep at 0: `2 * sigmoid(x) - 1` is `tanh(x / 2)`. Small scores must stay as they are."
+)
+right.mistake("uses_arctan", {"torch.tanh": "torch.atan"}, loses=VALUES).feedback(
+    "You use `atan` instead of `tanh`. It reaches π / 2 times the cap, and bends in another way."
+)
+right.mistake(
+    "uses_softsign", {"torch.tanh(scores / cap)": "(scores / cap / (1 + (scores / cap).abs()))"}, loses=VALUES
+).feedback("You use x / (1 + |x|) instead of `tanh`. It bends much earlier.")
+right.mistake("uses_tan_or_sinh", {"torch.tanh": "torch.BENT"}, loses=VALUES).for_each(
+    BENT=("tan", "sinh", "sin")
+).feedback("You use another function than `tanh`. Only `tanh` is nearly x around 0 and ±1 far away.")
+right.mistake(
+    "caps_by_the_largest_score",
+    {
+        "    capped = ": "    cap = min(cap, scores[~scores.isneginf()].abs().amax().item() if "
+        "(~scores.isneginf()).any() else cap)\n    capped = "
+    },
+    loses=VALUES,
+).feedback("You change the cap with the largest score. It is the same for all scores, whatever they are.")
+right.mistake(
+    "caps_large_ones_only", {"capped.masked": "torch.where(scores.abs() > cap, capped, scores).masked"}, loses=VALUES
+).feedback(
+    "You cap only the scores beyond the cap, so that a score just below it comes out larger than one just above. "
+    "Apply `tanh` to all of them."
+)
+right.mistake(
+    "passes_the_blocked_score_on",
+    {"capped.masked_fill(scores.isneginf(), -torch.inf)": "torch.where(scores.isneginf(), scores, capped)"},
+    loses=FORM,
+).feedback("You pass a blocked score itself on, so its gradient is 1. Fill in the number −∞: the gradient is then 0.")
+right.mistake(
+    gradients.cut,
+    {"masked_fill(scores.isneginf(), -torch.inf)": "masked_fill(scores.isneginf(), -torch.inf).detach()"},
+    loses=FORM,
+)
+right.mistake(numbers.result_float32(of="the scores"), loses=FORM)
+right.mistake(
+    numbers.default_device(
+        where="`scores`", what="a tensor with the cap", how="do without a tensor, or pass `device=`"
+    ),
+    {"cap * torch.tanh": "torch.tensor([float(cap)], dtype=scores.dtype) * torch.tanh"},
+    loses=FORM,
+)
+right.mistake(arguments.argument_changed(what="the scores"), loses=FORM).patch("""
+- capped = cap * torch.tanh(scores / cap)
+- return capped.masked_fill(scores.isneginf(), -torch.inf)
++ blocked = scores.isneginf()
++ with torch.no_grad():
++     scores /= cap
++ return (cap * torch.tanh(scores)).masked_fill(blocked, -torch.inf)
+""")
+right.mistake(arguments.not_refused("You raise no error for a cap that is not greater than 0."), loses=FORM)
+right.mistake(arguments.asserts(), loses=FORM)
+right.mistake(arguments.error_without_name(), loses=FORM)
+right.mistake(arguments.wrong_error("TypeError"), loses=FORM)
+right.mistake(arguments.unchecked("takes_a_cap_of_0"), {"not cap > 0": "cap < 0"}, loses=FORM).feedback(
+    "You refuse a negative cap but not a cap of 0, by which you then divide."
+)
+right.mistake(arguments.unchecked("takes_a_negative_cap"), {"not cap > 0": "cap == 0"}, loses=FORM).feedback(
+    "You refuse a cap of 0 but not a negative one."
+)
+right.mistake(arguments.valid_refused("refuses_small_caps"), {"not cap > 0": "cap < 1"}, loses=(VALUES, FORM)).feedback(
+    "You refuse a cap below 1, which is allowed: every cap greater than 0 is."
+)
+keeps_its_last_result(right, loses=VALUES)

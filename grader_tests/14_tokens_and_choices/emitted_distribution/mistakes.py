@@ -1,0 +1,203 @@
+"""Known mistakes in `emitted_distribution`."""
+
+from ...shared.families import arguments, numbers, results
+from .contract import emitted_distribution
+
+RIGHT, WRONG, FORM = "a right", "a wrong", "a tensor"
+
+right = emitted_distribution.reference_answer("""
+def emitted_distribution(verify, draft, target):
+    emitted = torch.zeros_like(draft)
+    both = torch.stack([target, target])
+    for token in range(len(draft)):
+        low, high, instead = 0.0, 1.0, torch.zeros_like(draft)
+        for _ in range(16):
+            middle = (low + high) / 2
+            chances = torch.full((1,), middle, dtype=draft.dtype)
+            n_accepted, probabilities = verify(torch.tensor([token]), draft[None], both, chances)
+            if n_accepted == 1:
+                low = middle
+            else:
+                high = middle
+                instead = probabilities
+        emitted[token] += draft[token] * high
+        emitted += draft[token] * (1 - high) * instead
+    return emitted
+""")
+
+right.mistake("returns_the_target", loses=(RIGHT, WRONG)).patch("""
+- return emitted
++ return target.clone()
+""").feedback(
+    "You return the target, or what a right `verify` would emit, which is the same. The function that you are given "
+    "may decide otherwise: ask it."
+)
+right.mistake("takes_the_ratio_for_the_threshold", loses=WRONG).patch("""
+- emitted[token] += draft[token] * high
++ high = min(1.0, float(target[token] / draft[token]))
++ emitted[token] += draft[token] * high
+""").feedback(
+    "You compute the threshold from the two distributions. The function that you are given may accept otherwise: find "
+    "its threshold by asking."
+)
+right.mistake("corrects_by_itself", loses=WRONG).patch("""
+- emitted += draft[token] * (1 - high) * instead
++ lacking = (target - draft).clamp(min=0)
++ emitted += draft[token] * (1 - high) * (lacking / lacking.sum() if lacking.sum() > 0 else target)
+""").feedback(
+    "You compute the correction yourself. The function that you are given may give another distribution when it "
+    "rejects: use that one."
+)
+right.mistake("leaves_out_what_is_rejected", loses=(RIGHT, WRONG)).patch("""
+- emitted += draft[token] * (1 - high) * instead
+""").feedback("You leave out the tokens that are emitted after a rejection, so the result does not sum to 1.")
+right.mistake("leaves_out_what_is_accepted", loses=(RIGHT, WRONG)).patch("""
+- emitted[token] += draft[token] * high
+""").feedback("You leave out the drafted tokens that are accepted, so the result does not sum to 1.")
+right.mistake("rescales_what_is_accepted", loses=(RIGHT, WRONG)).patch("""
+- emitted += draft[token] * (1 - high) * instead
+@@
+- return emitted
++ return emitted / emitted.sum()
+""").feedback(
+    "You rescale what is accepted. A rejection emits a token too: one from the distribution that `verify` gives."
+)
+right.mistake(
+    "does_not_weight_by_the_draft",
+    {"draft[token] * high": "high / len(draft)", "draft[token] * (1 - high)": "(1 - high) / len(draft)"},
+    loses=(RIGHT, WRONG),
+).feedback("You count every token alike. A token is drafted with its probability in `draft`.")
+right.mistake(
+    "weights_by_the_target",
+    {"draft[token] * high": "target[token] * high", "draft[token] * (1 - high)": "target[token] * (1 - high)"},
+    loses=WRONG,
+).feedback("You weight by the target. The drafted token is drawn from `draft`.")
+right.mistake(
+    "forgets_to_weight_rejections",
+    {"emitted += draft[token] * (1 - high) * instead": "emitted += draft[token] * instead"},
+    loses=(RIGHT, WRONG),
+).feedback(
+    "You count the correction always. It is used only if the token is rejected: 1 minus the threshold of the time."
+)
+right.mistake(
+    "accepts_everything", {"draft[token] * high": "draft[token]", "(1 - high)": "0.0"}, loses=(RIGHT, WRONG)
+).feedback("You return the draft, as if every token were accepted.")
+right.mistake("asks_once", {"range(16)": "range(1)"}, loses=(RIGHT, WRONG)).feedback(
+    "You ask for one chance only, so a token counts as accepted always or never. Find the threshold."
+)
+right.mistake("too_coarse", {"range(16)": "range(ROUNDS)"}, loses=WRONG).for_each(ROUNDS=(2, 3, 4, 5)).feedback(
+    "You stop too early: your thresholds are not exact to 1e-3. Each halving of the interval doubles the precision."
+)
+emitted_distribution.mistake("few_chances", loses=WRONG).full_code("""
+def emitted_distribution(verify, draft, target):
+    emitted = torch.zeros_like(draft)
+    both = torch.stack([target, target])
+    steps = STEPS
+    for token in range(len(draft)):
+        for k in range(steps):
+            chances = torch.full((1,), (k + 0.5) / steps, dtype=draft.dtype)
+            n_accepted, probabilities = verify(torch.tensor([token]), draft[None], both, chances)
+            if n_accepted == 1:
+                emitted[token] += draft[token] / steps
+            else:
+                emitted += draft[token] / steps * probabilities
+    return emitted
+""").for_each(STEPS=(5, 10, 20)).feedback(
+    "You try too few chances for a result that is exact to 1e-3. Halving an interval needs far fewer calls."
+)
+emitted_distribution.mistake("draws_samples", loses=(RIGHT, WRONG)).full_code("""
+def emitted_distribution(verify, draft, target):
+    emitted = torch.zeros_like(draft)
+    both = torch.stack([target, target])
+    for _ in range(COUNT):
+        token = torch.multinomial(draft, 1)
+        n_accepted, probabilities = verify(token, draft[None], both, torch.rand(1, dtype=draft.dtype))
+        emitted[token if n_accepted == 1 else torch.multinomial(probabilities, 1)] += 1 / COUNT
+    return emitted
+""").for_each(COUNT=(100, 1000)).feedback(
+    "You draw samples, which only come near the distribution. For a result that is exact to 1e-3 you would need about "
+    "a million. Compute it from the threshold of each token."
+)
+right.mistake("counts_probabilities_after_acceptance", loses=WRONG).patch("""
+- emitted[token] += draft[token] * high
++ emitted += draft[token] * high * target
+""").feedback(
+    "If the token is accepted you count the distribution that `verify` returns. That one is for the token after it: "
+    "the first token is the drafted one."
+)
+right.mistake("keeps_the_correction_of_another_token", loses=WRONG).patch("""
+- for token in range(len(draft)):
+-     low, high, instead = 0.0, 1.0, torch.zeros_like(draft)
++ instead = torch.zeros_like(draft)
++ for token in range(len(draft)):
++     low, high = 0.0, 1.0
+@@
+- instead = probabilities
++ instead = probabilities if token == 0 or float(instead.sum()) == 0 else instead
+""").feedback("You use the correction of the first rejected token for all others. Each token may have another one.")
+right.mistake(
+    "threshold_of_another_token",
+    {
+        "for token in range(len(draft)):": "for token in reversed(range(len(draft))):",
+        "verify(torch.tensor([token])": "verify(torch.tensor([(token + 1) % len(draft)])",
+    },
+    loses=(RIGHT, WRONG),
+).feedback("You ask about another token than the one that you weight.")
+right.mistake(
+    "lowest_token_only", {"verify(torch.tensor([token])": "verify(torch.tensor([0])"}, loses=(RIGHT, WRONG)
+).feedback("You always ask about token 0. Each token has a threshold of its own.")
+right.mistake(
+    "one_minus_the_threshold",
+    {"emitted[token] += draft[token] * high": "high = 1 - high\n        emitted[token] += draft[token] * high"},
+    loses=(RIGHT, WRONG),
+).feedback("You take the share that is rejected for the one that is accepted. `verify` accepts *below* its threshold.")
+right.mistake("halves_the_wrong_way", {"if n_accepted == 1:": "if n_accepted == 0:"}, loses=(RIGHT, WRONG)).feedback(
+    "You keep the wrong half of the interval. If a chance is accepted, the threshold is above it."
+)
+right.mistake("asks_without_a_row", {"draft[None], both": "SHAPES"}, loses=(RIGHT, WRONG)).for_each(
+    SHAPES=("draft, target", "draft[None], target[None]", "draft, both")
+).feedback("You call `verify` with other shapes. With one drafted token, `draft` is (1, N) and `target` is (2, N).")
+right.mistake(
+    "asks_with_plain_numbers",
+    {"verify(torch.tensor([token]), draft[None], both, chances)": "verify(GIVEN)"},
+    loses=(RIGHT, WRONG),
+).for_each(GIVEN=("token, draft[None], both, chances", "torch.tensor(token), draft[None], both, chances[0]")).feedback(
+    "You call `verify` with a single number. `drafted` and `chances` are tensors of the shape (1,)."
+)
+right.mistake(
+    "draft_and_target_exchanged",
+    {"draft[None], both": "target[None], torch.stack([draft, draft])"},
+    loses=(RIGHT, WRONG),
+).feedback("You have swapped draft and target in the call of `verify`.")
+right.mistake(
+    "uniform_target",
+    {"torch.stack([target, target])": "torch.full_like(target, 1 / len(target)).repeat(2, 1)"},
+    loses=(RIGHT, WRONG),
+).feedback("You call `verify` with another target. Its first row has to be `target`; only the second is free.")
+right.mistake("returns_counts", {"    return emitted": "    return emitted * 1000"}, loses=(RIGHT, WRONG)).feedback(
+    "Your result does not sum to 1. Return probabilities."
+)
+right.mistake(
+    "returns_whether_it_is_right",
+    {"    return emitted": "    return bool(torch.allclose(emitted, target, atol=1e-3))"},
+    loses=(RIGHT, WRONG),
+).feedback("You return whether the emitted distribution is the target. Return the distribution.")
+right.mistake(
+    "returns_the_thresholds",
+    {
+        "emitted[token] += draft[token] * high": "emitted[token] = high",
+        "    emitted += draft[token] * (1 - high) * instead\n": "",
+    },
+    loses=(RIGHT, WRONG),
+).feedback("You return the threshold of each token. Return the distribution of the first token that is emitted.")
+right.mistake(numbers.always_float32(of="`draft`"), {"    return emitted": "    return emitted.float()"}, loses=FORM)
+right.mistake(numbers.always_float64(of="`draft`"), {"    return emitted": "    return emitted.double()"}, loses=FORM)
+right.mistake("returns_a_list", {"    return emitted": "    return emitted.tolist()"}, loses=FORM).feedback(
+    "You return a list. Return a tensor (N,)."
+)
+right.mistake(arguments.argument_changed("adds_to_the_draft", what="`draft`"), loses=FORM).patch("""
+- return emitted
++ draft.copy_(emitted)
++ return emitted
+""").feedback("You write into the caller's `draft`. Begin with a new tensor of zeros.")
+right.mistake(results.nothing_returned, {"    return emitted": "    print(emitted)"}, loses=(RIGHT, WRONG))

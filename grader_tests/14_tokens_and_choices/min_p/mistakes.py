@@ -1,0 +1,159 @@
+"""Known mistakes in `min_p`."""
+
+from ...shared.families import arguments, gradients, numbers, results, scores, shapes
+from .contract import min_p
+
+KEPT, FORM, ERROR = "which tokens", "logits of", "ValueError"
+
+right = min_p.reference_answer("""
+def min_p(logits, p):
+    if not 0 <= p <= 1:
+        raise ValueError(f"p is {p}, and must be from 0 to 1")
+    probabilities = torch.softmax(logits, dim=-1)
+    bound = p * probabilities.amax(dim=-1, keepdim=True)
+    kept = probabilities.masked_fill(probabilities < bound, 0.0)
+    return kept / kept.sum(dim=-1, keepdim=True)
+""")
+
+right.mistake(
+    "a_fixed_bound", {"p * probabilities.amax(dim=-1, keepdim=True)": "torch.full_like(probabilities, p)"}, loses=KEPT
+).feedback(
+    "You compare each probability with `p` itself. The bound is `p` times the probability of the most probable token."
+)
+right.mistake("a_fixed_bound_but_the_first", loses=KEPT).patch("""
+- bound = p * probabilities.amax(dim=-1, keepdim=True)
++ bound = probabilities.amax(dim=-1, keepdim=True).clamp(max=p)
+""").feedback(
+    "You compare each probability with `p` itself and always keep the most probable token. The bound is `p` *times* "
+    "the largest probability."
+)
+right.mistake("a_share_of_the_sum", loses=KEPT).patch("""
+- bound = p * probabilities.amax(dim=-1, keepdim=True)
+- kept = probabilities.masked_fill(probabilities < bound, 0.0)
++ ordered, places = probabilities.sort(dim=-1, descending=True)
++ gone = (ordered.cumsum(dim=-1) - ordered >= p) & (ordered < ordered[..., :1])
++ kept = torch.zeros_like(ordered).scatter(-1, places, ordered.masked_fill(gone, 0.0))
+""").feedback(
+    "You add probabilities up to a share of `p`, as top-p does. Here each token is compared with the most probable one."
+)
+right.mistake(
+    "compares_logits", {"probabilities < bound": "logits < p * logits.amax(dim=-1, keepdim=True)"}, loses=KEPT
+).feedback("You compare logits, whose ratios mean nothing: adding a constant changes them. Compare probabilities.")
+right.mistake(
+    "a_difference_of_logits", {"probabilities < bound": "logits < logits.amax(dim=-1, keepdim=True) - p"}, loses=KEPT
+).feedback(
+    "You subtract `p` from the largest logit. A ratio of probabilities is a difference of logits, but of its logarithm."
+)
+right.mistake(
+    "a_bound_from_the_difference",
+    {"p * probabilities.amax(dim=-1, keepdim=True)": "probabilities.amax(dim=-1, keepdim=True) - p"},
+    loses=KEPT,
+).feedback("You subtract `p` from the largest probability. The bound is `p` *times* the largest probability.")
+right.mistake("a_bound_from_the_rest", {"p * probabilities": "(1 - p) * probabilities"}, loses=KEPT).feedback(
+    "Your bound is 1 - `p` times the largest probability. A larger `p` keeps fewer tokens."
+)
+right.mistake("the_other_way_round", {"probabilities < bound": "probabilities >= bound"}, loses=KEPT).feedback(
+    "You drop the probable tokens and keep the others. What is below the bound is dropped."
+)
+right.mistake("drops_what_equals_the_bound", {"probabilities < bound": "probabilities <= bound"}, loses=KEPT).feedback(
+    "You drop tokens that equal the bound. With `p` = 1 that is the most probable token itself: *at least* `p` times "
+    "its probability is enough."
+)
+right.mistake("compares_with_another", {"probabilities.amax(dim=-1, keepdim=True)": "OTHER"}, loses=KEPT).for_each(
+    OTHER=(
+        "probabilities.mean(dim=-1, keepdim=True)",
+        "probabilities.amin(dim=-1, keepdim=True)",
+        "probabilities.median(dim=-1, keepdim=True).values",
+    )
+).feedback("You compare with the mean or another token. The bound is `p` times the *largest* probability.")
+right.mistake("keeps_one_of_equals", loses=KEPT).patch("""
+- kept = probabilities.masked_fill(probabilities < bound, 0.0)
++ kept = probabilities.masked_fill(probabilities < bound, 0.0)
++ place = torch.arange(logits.shape[-1], device=logits.device)
++ best = probabilities.argmax(dim=-1, keepdim=True)
++ kept = kept.masked_fill((kept == kept.gather(-1, best)) & (place != best), 0.0)
+""").feedback("You keep only one of several tokens that are equally probable. Keep all that reach the bound.")
+right.mistake("not_rescaled", {"kept / kept.sum(dim=-1, keepdim=True)": "kept"}, loses=KEPT).feedback(
+    "You do not rescale, so the probabilities that remain do not sum to 1. Divide them by their sum."
+)
+right.mistake(
+    "softmax_of_probabilities", {"kept / kept.sum(dim=-1, keepdim=True)": "torch.softmax(kept, dim=-1)"}, loses=KEPT
+).feedback("You apply softmax to probabilities, so the dropped tokens get a share again. Divide by the sum.")
+right.mistake(
+    "zeroes_the_logits",
+    {"kept / kept.sum(dim=-1, keepdim=True)": "torch.softmax(logits.masked_fill(probabilities < bound, 0.0), dim=-1)"},
+    loses=KEPT,
+).feedback("You set the logits of dropped tokens to 0. A logit of 0 still has a probability: −∞ has none.")
+right.mistake(
+    "returns_logits",
+    {"kept / kept.sum(dim=-1, keepdim=True)": "logits.masked_fill(probabilities < bound, -torch.inf)"},
+    loses=KEPT,
+).feedback("You return logits, of which the dropped ones are −∞. Return probabilities.")
+right.mistake(
+    "returns_a_mask", {"kept / kept.sum(dim=-1, keepdim=True)": "(probabilities >= bound).to(logits.dtype)"}, loses=KEPT
+).feedback("You return which tokens are kept. Return their probabilities, rescaled.")
+right.mistake(
+    "softmax_over_rows", {"torch.softmax(logits, dim=-1)": "torch.softmax(logits, dim=0)"}, loses=KEPT
+).feedback("Your softmax runs along the first dimension. The tokens are along the last one.")
+right.mistake(
+    "one_maximum_for_all_rows", {"probabilities.amax(dim=-1, keepdim=True)": "probabilities.max()"}, loses=KEPT
+).feedback("You take the largest probability of all rows together. Each row has its own.")
+right.mistake(
+    shapes.dimension_lost("forgets_keepdim_at_the_maximum"),
+    {"probabilities.amax(dim=-1, keepdim=True)": "probabilities.amax(dim=-1)"},
+    loses=KEPT,
+)
+right.mistake("rescales_by_everything", {"kept.sum(dim=-1, keepdim=True)": "kept.sum()"}, loses=KEPT).feedback(
+    "You divide by the sum of all rows together. Each row sums to 1 by itself: sum over the last dimension."
+)
+right.mistake(shapes.result_squeezed, loses=KEPT)
+right.mistake(
+    scores.softmax_twice,
+    {"torch.softmax(logits, dim=-1)": "torch.softmax(torch.softmax(logits, dim=-1), dim=-1)"},
+    loses=KEPT,
+).feedback("You apply softmax twice, which makes the probabilities nearly equal. Apply it once, to the logits.")
+right.mistake(
+    "fails_for_a_bound_of_0",
+    {"probabilities < bound": "logits < logits.amax(dim=-1, keepdim=True) + math.log(p)"},
+    loses=(KEPT, ERROR),
+).feedback(
+    "Your function fails for a `p` of 0, whose logarithm Python's `math` does not have. It is valid and keeps every "
+    "token."
+)
+right.mistake(
+    "exponentials_overflow",
+    {"torch.softmax(logits, dim=-1)": "torch.exp(logits) / torch.exp(logits).sum(-1, keepdim=True)"},
+    loses=FORM,
+).feedback(
+    "Large logits give NaN, because `exp` overflows from 88.7 on in float32. `torch.softmax` subtracts the largest "
+    "logit first."
+)
+right.mistake(arguments.not_refused("You do not raise a ValueError for a `p` below 0 or above 1."), loses=ERROR)
+right.mistake(arguments.unchecked("refuses_one_side_only"), {"not 0 <= p <= 1": "SIDE"}, loses=ERROR).for_each(
+    SIDE=("p > 1", "p < 0")
+).feedback("You refuse a `p` that is too large or one that is too small, but not both. It has to be from 0 to 1.")
+right.mistake(arguments.valid_refused("refuses_an_end"), {"not 0 <= p <= 1": "not ENDS"}, loses=(KEPT, ERROR)).for_each(
+    ENDS=("0 < p <= 1", "0 <= p < 1", "0 < p < 1")
+).feedback("You refuse a `p` of 0 or of 1. Both are valid: 0 keeps every token, 1 only the most probable.")
+right.mistake(arguments.asserts(), loses=ERROR)
+right.mistake(arguments.wrong_error("TypeError"), loses=ERROR)
+right.mistake(arguments.error_without_name(), loses=ERROR)
+right.mistake(arguments.argument_changed("fills_the_logits", what="`logits`"), loses=KEPT).patch("""
+- return kept / kept.sum(dim=-1, keepdim=True)
++ return torch.softmax(logits.detach().masked_fill_(kept == 0, float("-inf")) + 0 * kept, dim=-1)
+""").feedback(
+    "You write −∞ into the caller's logits. Methods that end in `_` change a tensor in place: use `masked_fill`."
+)
+right.mistake(
+    gradients.cut("cuts_gradients_off", what="the logits"),
+    {"torch.softmax(logits, dim=-1)": "torch.softmax(logits.detach(), dim=-1)"},
+    loses=FORM,
+)
+right.mistake(
+    gradients.treated_as_constant(what="the sum of what is kept", of="the logits"),
+    {"kept / kept.sum(dim=-1, keepdim=True)": "kept / kept.sum(dim=-1, keepdim=True).detach()"},
+    loses=FORM,
+)
+right.mistake(numbers.computed_in_float32, loses=FORM)
+right.mistake(numbers.result_float32, loses=FORM)
+right.mistake(results.nothing_returned, {"return kept / kept.sum": "kept / kept.sum"}, loses=KEPT)

@@ -1,0 +1,157 @@
+"""Known mistakes in `penalize_repeats`."""
+
+from ...shared.families import arguments, gradients, numbers, results
+from .contract import penalize_repeats
+
+LOWER, FORM, ERROR = "lower", "no ids", "ValueError"
+
+right = penalize_repeats.reference_answer("""
+def penalize_repeats(logits, ids, penalty):
+    if not penalty > 0:
+        raise ValueError(f"penalty is {penalty}, and must be above 0")
+    seen = torch.zeros_like(logits, dtype=torch.bool)
+    seen[ids] = True
+    penalized = torch.where(logits > 0, logits / penalty, logits * penalty)
+    return torch.where(seen, penalized, logits)
+""")
+place_by_place = penalize_repeats.alternative("token_by_token")
+
+right.mistake(
+    "divides_all", {"torch.where(logits > 0, logits / penalty, logits * penalty)": "logits / penalty"}, loses=LOWER
+).feedback("You divide negative logits as well. That brings them nearer to 0, so the token becomes *more* probable.")
+right.mistake(
+    "multiplies_all", {"torch.where(logits > 0, logits / penalty, logits * penalty)": "logits * penalty"}, loses=LOWER
+).feedback("You multiply positive logits as well, which makes their tokens more probable. Both kinds have to go down.")
+right.mistake(
+    "the_other_way_round", {"logits / penalty, logits * penalty": "logits * penalty, logits / penalty"}, loses=LOWER
+).feedback(
+    "You multiply positive logits and divide the others, so repeated tokens become more probable. Do it the other way "
+    "round."
+)
+right.mistake(
+    "subtracts", {"torch.where(logits > 0, logits / penalty, logits * penalty)": "logits - AMOUNT"}, loses=LOWER
+).for_each(AMOUNT=("penalty", "math.log(penalty)")).feedback(
+    "You subtract the penalty, as a presence penalty does. Here a positive logit is divided by it and any other one "
+    "multiplied."
+)
+right.mistake("once_for_each_occurrence", loses=LOWER).patch("""
+- penalized = torch.where(logits > 0, logits / penalty, logits * penalty)
++ power = penalty ** torch.bincount(ids, minlength=len(logits)).to(logits.dtype)
++ penalized = torch.where(logits > 0, logits / power, logits * power)
+""").feedback("You penalise a token as often as it occurs. Penalise it once, however often it occurs.")
+right.mistake(
+    "penalizes_all_others",
+    {"torch.where(seen, penalized, logits)": "torch.where(seen, logits, penalized)"},
+    loses=LOWER,
+).feedback("You penalise the tokens that have *not* occurred.")
+right.mistake(
+    "penalizes_everything", {"torch.where(seen, penalized, logits)": "penalized + 0 * seen"}, loses=LOWER
+).feedback("You penalise every token. Leave the logits of tokens that have not occurred as they are.")
+right.mistake("penalizes_one_token", {"seen[ids] = True": "seen[ids[PART]] = True"}, loses=LOWER).for_each(
+    PART=("-1:", ":1")
+).feedback("You penalise only one of the ids. Every token that occurs in `ids` is penalised.")
+right.mistake(
+    "penalizes_what_repeats", {"seen[ids] = True": "seen = torch.bincount(ids, minlength=len(logits)) > 1"}, loses=LOWER
+).feedback("You penalise only tokens that have occurred twice. Once is enough.")
+right.mistake(
+    "blocks_them",
+    {"torch.where(logits > 0, logits / penalty, logits * penalty)": 'torch.full_like(logits, float("-inf")) / penalty'},
+    loses=LOWER,
+).feedback("You forbid the tokens that have occurred. They only become less probable.")
+right.mistake("signs_by_the_whole", {"logits > 0,": "logits.sum() > 0,"}, loses=LOWER).feedback(
+    "You look at the sign of all logits together. Each logit has a sign of its own."
+)
+right.mistake(
+    "penalizes_probabilities",
+    {"torch.where(logits > 0, logits / penalty, logits * penalty)": "logits.softmax(-1) / penalty"},
+    loses=LOWER,
+).feedback("You apply softmax, but the rest stays logits. Change the logits themselves; probabilities come later.")
+right.mistake(
+    "returns_probabilities",
+    {"return torch.where(seen, penalized, logits)": "return torch.where(seen, penalized, logits).softmax(-1)"},
+    loses=LOWER,
+).feedback("You return probabilities. Return logits.")
+right.mistake(
+    "returns_only_those", {"return torch.where(seen, penalized, logits)": "return penalized[ids]"}, loses=LOWER
+).feedback("You return only the logits of the ids. Return the logits of the whole vocabulary, (N,).")
+right.mistake(
+    "by_the_absolute_value",
+    {"torch.where(logits > 0, logits / penalty, logits * penalty)": "logits.abs() / penalty"},
+    loses=LOWER,
+).feedback("You lose the sign of a logit. A negative one stays negative, and goes further down.")
+right.mistake("not_for_small_logits", {"logits > 0,": "logits > 1,"}, loses=LOWER).feedback(
+    "You compare with 1 instead of 0. The sign of the logit decides."
+)
+right.mistake(
+    "ignores_small_penalties",
+    {"logits / penalty, logits * penalty": "logits / max(penalty, 1), logits * max(penalty, 1)"},
+    loses=LOWER,
+).feedback("You ignore a penalty below 1. It is valid, and raises the logits instead.")
+right.mistake("fails_without_ids", loses=FORM).patch("""
+- seen[ids] = True
++ seen[ids] = bool(ids.max() >= 0)
+""").feedback("Your function fails without ids. `T` may be 0: nothing has occurred, so nothing changes.")
+right.mistake("refuses_no_ids", loses=FORM).patch("""
+- seen = torch.zeros_like(logits, dtype=torch.bool)
++ if len(ids) == 0:
++     raise ValueError("ids is empty, (0,)")
++ seen = torch.zeros_like(logits, dtype=torch.bool)
+""").feedback("You refuse an empty `ids`. Nothing has occurred then, so nothing changes.")
+right.mistake(
+    "minus_infinity_becomes_nan",
+    {"torch.where(seen, penalized, logits)": "seen * penalized + ~seen * logits"},
+    loses=FORM,
+).feedback("A logit of −∞ becomes NaN, because you multiply it by 0. Choose with `torch.where` instead.")
+right.mistake(
+    "minus_infinity_becomes_finite",
+    {"torch.where(seen, penalized, logits)": "torch.where(seen, penalized, logits).clamp(min=-1e9)"},
+    loses=FORM,
+).feedback("You replace −∞ by a number. A logit of −∞ stays −∞, with or without a penalty.")
+right.mistake(
+    "zero_goes_down",
+    {
+        "logits > 0, logits / penalty, logits * penalty": "logits > 0, logits / penalty, logits * penalty - (logits == "
+        "0).to(logits.dtype) * penalty"
+    },
+    loses=FORM,
+).feedback("You lower a logit of 0. Multiplied by the penalty it stays 0.")
+right.mistake(arguments.argument_changed("writes_into_the_logits", what="`logits`"), loses=FORM).patch("""
+- return torch.where(seen, penalized, logits)
++ changed = logits.detach()
++ changed[seen] = penalized.detach()[seen]
++ return torch.where(seen, penalized, logits)
+""")
+right.mistake(arguments.not_refused("You do not raise a ValueError for a `penalty` of 0 or below."), loses=ERROR)
+right.mistake(arguments.unchecked("accepts_zero"), {"not penalty > 0": "penalty < 0"}, loses=ERROR).feedback(
+    "You accept a `penalty` of 0, by which positive logits would be divided. Refuse it."
+)
+right.mistake(arguments.unchecked("refuses_zero_only"), {"not penalty > 0": "penalty == 0"}, loses=ERROR).feedback(
+    "You accept a negative `penalty`, which would change the signs of logits. Refuse it."
+)
+right.mistake(
+    arguments.valid_refused("refuses_below_one"), {"not penalty > 0": "penalty BELOW 1"}, loses=(LOWER, ERROR)
+).for_each(BELOW=("<", "<=")).feedback(
+    "You refuse a `penalty` of 1 or below. Every number above 0 is valid; 1 changes nothing."
+)
+right.mistake(arguments.asserts(), loses=ERROR)
+right.mistake(arguments.wrong_error("TypeError"), loses=ERROR)
+right.mistake(arguments.error_without_name(), loses=ERROR)
+right.mistake(
+    gradients.cut("cuts_gradients_off", what="the logits"),
+    {"torch.where(seen, penalized, logits)": "torch.where(seen, penalized.detach(), PART)"},
+    loses=FORM,
+).for_each(PART=("logits.detach()", "logits"))
+place_by_place.mistake(
+    "rebuilds_the_tensor", {"torch.stack(entries)": "torch.tensor([float(entry) for entry in entries])"}, loses=FORM
+).feedback(
+    "You make a new tensor of plain numbers, through which no gradient flows, and which is always float32. "
+    "`torch.stack` keeps both."
+)
+right.mistake(numbers.computed_in_float32, loses=FORM)
+right.mistake(numbers.result_float32, loses=FORM)
+right.mistake(
+    numbers.default_device(where="`logits`"),
+    {"torch.zeros_like(logits, dtype=torch.bool)": "torch.zeros(len(logits), dtype=torch.bool)"},
+    loses=FORM,
+)
+right.mistake(results.nothing_returned, {"return torch.where(seen": "torch.where(seen"}, loses=LOWER)
