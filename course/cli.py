@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import os
 import signal
 import sys
 import time
@@ -99,9 +98,9 @@ def _watch(options: argparse.Namespace) -> int:
         raise UnusableFile(f"There is no file {options.file}. Save your answers there first.")
     arguments = ["check", str(options.file), *options.exercises, "--lesson", options.lesson]
     print(f"{options.file} is checked on each save. Press Ctrl-C to stop.", flush=True)
-    # A fork has imported torch already; it is safe, since this process has no threads
+    # A fork has imported torch already. It is safe on Linux, where this process has no threads; on macOS it may crash
     get_context = multiprocessing.get_context
-    context = get_context("fork") if hasattr(os, "fork") else get_context("spawn")
+    context = get_context("fork") if sys.platform == "linux" else get_context("spawn")
     checked, running = None, None
     try:
         while True:

@@ -228,7 +228,7 @@ def keep(model: SmallLM) -> None:
         if path:
             write_file(path, save(weights, {"format": "pt", "weights": digest(weights)}))
     except OSError as error:
-        print(f"Your model cannot be kept: {path} ({error.strerror}). Lessons 09 to 14 use {SmallLM.whose}.")
+        print(f"Your model cannot be kept: {path} ({error.strerror}). Later lessons use {SmallLM.whose}.")
     else:
         where = f"kept in {path}" if path else "not kept: saving is off here"
         print(f"Your model is {where}.")

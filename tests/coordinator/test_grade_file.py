@@ -42,7 +42,7 @@ def test_the_verdicts_are_those_of_grade(graded, student, tmp_path):
     before = state(graded)
     found = grade_file(graded, file, LESSON, page=True)
     assert state(graded) == before
-    of_class = {one.verdict.exercise: one.verdict for one in grades(graded, LESSON) if one.student == student}
+    of_class = {grade.verdict.exercise: grade.verdict for grade in grades(graded, LESSON) if grade.student == student}
     assert {verdict.exercise: verdict for verdict in found.result.verdicts} == of_class
     assert found.page.startswith("<!DOCTYPE html>") and "double" in found.page
 
@@ -70,16 +70,18 @@ def test_the_command_writes_the_result_and_the_page(graded, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("file", "lesson", "said"),
+    ("file", "lesson", "message"),
     [
         ("nothing.ipynb", LESSON, "there is no file nothing.ipynb"),
         (f"release/{LESSON}/{LESSON}.ipynb", "01_duble", "did you mean 01_double?"),
     ],
 )
-def test_what_is_not_there_is_named_and_nothing_is_written(graded, monkeypatch, capsys, tmp_path, file, lesson, said):
+def test_what_is_not_there_is_named_and_nothing_is_written(
+    graded, monkeypatch, capsys, tmp_path, file, lesson, message
+):
     monkeypatch.chdir(graded)
     assert main.main(["grade-file", file, lesson, "--output", str(tmp_path / "out.json")]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "out.json").exists()
 
 

@@ -196,9 +196,9 @@ def watching(tmp_path):
         return started[-1]
 
     yield start
-    for one in started:
-        one.process.kill()
-        one.process.communicate()
+    for watch in started:
+        watch.process.kill()
+        watch.process.communicate()
 
 
 @pytest.mark.slow

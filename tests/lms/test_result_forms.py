@@ -155,4 +155,4 @@ def test_plain_json_fits_its_schema(result):
     schema = json.loads((ROOT / "docs" / "result.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(written("json", result))
-    assert [one["mistake"] for one in written("json")["exercises"]] == ["", "detached", "", "", ""]
+    assert [exercise["mistake"] for exercise in written("json")["exercises"]] == ["", "detached", "", "", ""]

@@ -7,7 +7,7 @@ import torch
 def look_up(items, asked, values, W_q, W_k, scale=None):
     query = asked[:, None] @ W_q
     key = items @ W_k
-    scores = query @ key.transpose(-2, -1) * (W_q.shape[-1] ** -0.5 if scale is None else scale)
+    scores = query @ key.mT * (W_q.shape[-1] ** -0.5 if scale is None else scale)
     output = torch.softmax(scores, dim=-1) @ values
     return output[:, 0]
 

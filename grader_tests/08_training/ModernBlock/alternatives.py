@@ -170,7 +170,7 @@ class ModernBlock(nn.Module):
         super().__init__()
         self.gain_1, self.gain_2 = nn.Parameter(torch.ones((d_model,))), nn.Parameter(torch.ones((d_model,)))
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
-        self.W_gate, self.W_up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
+        self.W_up, self.W_gate = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
         self.W_down = nn.Linear(hidden, d_model, bias=False)
         self.h, self.k, self.base = n_heads, d_model // n_heads, 10000.0 if rotates else math.inf
 

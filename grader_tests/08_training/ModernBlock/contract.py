@@ -38,7 +38,7 @@ class ModernBlockOracle(nn.Module):
         self.n_heads, self.rotates = n_heads, rotates
         self.gain_1, self.gain_2 = (nn.Parameter(torch.ones(d_model)) for _ in range(2))
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
-        self.W_gate, self.W_up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
+        self.W_up, self.W_gate = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
         self.W_down = nn.Linear(hidden, d_model, bias=False)
 
     def forward(self, x):

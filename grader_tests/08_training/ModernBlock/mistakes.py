@@ -13,7 +13,7 @@ class ModernBlock(nn.Module):
         self.n_heads, self.rotates = n_heads, rotates
         self.gain_1, self.gain_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
-        self.W_gate, self.W_up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
+        self.W_up, self.W_gate = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
         self.W_down = nn.Linear(hidden, d_model, bias=False)
 
     def norm(self, x, gain):
@@ -226,7 +226,7 @@ right.mistake("GatesTheRawStream", loses=EVERYWHERE).patch("""
 right.mistake(
     "IgnoresTheHiddenSize",
     {
-        "W_gate, self.W_up = (nn.Linear(d_model, hidden,": "W_gate, self.W_up = (nn.Linear(d_model, 4 * d_model,",
+        "W_up, self.W_gate = (nn.Linear(d_model, hidden,": "W_up, self.W_gate = (nn.Linear(d_model, 4 * d_model,",
         "nn.Linear(hidden, d_model": "nn.Linear(4 * d_model, d_model",
     },
     loses=("its parameters", *EVERYWHERE),
@@ -406,9 +406,9 @@ right.mistake("HasBiases", loses="its parameters").patch("""
 + self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model) for _ in range(4))
 """).feedback("Your projections have biases. All layers of this block are made with `bias=False`.")
 right.mistake("HasBiasesInTheMlp", loses="its parameters").patch("""
-- self.W_gate, self.W_up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
+- self.W_up, self.W_gate = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
 - self.W_down = nn.Linear(hidden, d_model, bias=False)
-+ self.W_gate, self.W_up = (nn.Linear(d_model, hidden) for _ in range(2))
++ self.W_up, self.W_gate = (nn.Linear(d_model, hidden) for _ in range(2))
 + self.W_down = nn.Linear(hidden, d_model)
 """).feedback("Your gated layer has biases. All layers of this block are made with `bias=False`.")
 right.mistake("LearnsTheFrequencies", loses="its parameters").patch("""

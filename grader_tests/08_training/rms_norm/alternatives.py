@@ -5,8 +5,8 @@ import torch
 
 # %% by_the_mean_of_squares
 def rms_norm(x, gain):
-    mean_square = x.square().mean(dim=-1, keepdim=True)  # (..., 1)
-    return x / (mean_square + 1e-6).sqrt() * gain
+    mean_of_squares = x.square().mean(dim=-1, keepdim=True)  # (..., 1)
+    return x / (mean_of_squares + 1e-6).sqrt() * gain
 
 
 # %% by_the_length

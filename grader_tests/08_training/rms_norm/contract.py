@@ -12,7 +12,8 @@ rms_norm = step(
         "squaring?",
         "Square x, take the mean over the last dimension and keep that dimension, add 1e-6, and take the root. "
         "Divide x by it.",
-        "The shape of the code: `mean_square = x.square().mean(dim=…, keepdim=…)`, then `x / (… + 1e-6).sqrt() * …`.",
+        "The shape of the code: `mean_of_squares = x.square().mean(dim=…, keepdim=…)`, "
+        "then `x / (… + 1e-6).sqrt() * …`.",
     ),
 )
 

@@ -5,10 +5,10 @@ from .contract import rotate
 right = rotate.alternative("by_pairs")
 
 right.mistake("takes_heads_for_positions").patch("""
-- angles = torch.arange(T, device=x.device)[:, None] * frequencies  # (T, K / 2)
-+ angles = torch.arange(x.shape[-3] if x.ndim > 2 else T, device=x.device)[:, None, None] * frequencies
+- turns = torch.arange(T, device=x.device)[:, None] * frequencies  # (T, K / 2)
++ turns = torch.arange(x.shape[-3] if x.ndim > 2 else T, device=x.device)[:, None, None] * frequencies
 + if x.ndim == 2:
-+     angles = angles.squeeze(1)
++     turns = turns.squeeze(1)
 """).feedback("You rotate along the dimension before the positions, as (T, H, K) has it. Here it is (…, T, K).")
 right.mistake(
     "begins_at_one", {"torch.arange(T, device=x.device)[": "torch.arange(1, T + 1, device=x.device)["}

@@ -181,12 +181,14 @@ right.mistake("goes_too_fast", {"= rate(step)": "= FACTOR * rate(step)"}, loses=
 right.mistake("draws_batches_elsewhere", loses="a list", when="not of the generator").patch("""
 + import random
 +
++ dice = random.Random(1)  # a seed, so that the recorded results are the same again
++
 - starts = torch.randint(len(data) - T, (batch_size,), generator=generator)
 + starts = DRAW
 """).for_each(
     DRAW=(
         "torch.randint(len(data) - T, (batch_size,))",
-        "torch.tensor([random.randrange(len(data) - T) for _ in range(batch_size)])",
+        "torch.tensor([dice.randrange(len(data) - T) for _ in range(batch_size)])",
     )
 ).feedback(
     "You do not draw the batches from the generator, so nobody can repeat the run. PyTorch's global state, NumPy and "

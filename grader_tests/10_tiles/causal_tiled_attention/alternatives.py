@@ -119,12 +119,12 @@ def causal_tiled_attention(query, key, value, tile=64):
     if tile < 1:
         raise ValueError(f"tile is {tile}, and must be at least 1")
     outputs, lses = [], []
-    for t in range(query.shape[-2]):
-        q = query[..., t : t + 1, :] / query.shape[-1] ** 0.5
+    for i in range(query.shape[-2]):
+        q = query[..., i : i + 1, :] / query.shape[-1] ** 0.5
         top = torch.full_like(q[..., :1], -torch.inf)
         total, out = torch.zeros_like(top), torch.zeros_like(value[..., :1, :])
-        for s in range(0, t + 1, tile):
-            keys = slice(s, min(s + tile, t + 1))  # no key that comes later
+        for s in range(0, i + 1, tile):
+            keys = slice(s, min(s + tile, i + 1))  # no key that comes later
             scores = q @ key[..., keys, :].mT
             new = torch.maximum(top, scores.detach().amax(-1, keepdim=True))
             shrink, parts = (top - new).exp(), (scores - new).exp()

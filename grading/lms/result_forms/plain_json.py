@@ -24,7 +24,7 @@ def write(result: FileResult) -> str:
         "sandboxed": result.sandboxed,
         "seconds": round(result.seconds, 1),
         "summary": result.summary,
-        "exercises": [to_report(one).to_json() | {"mistake": one.mistake_names} for one in result.verdicts],
+        "exercises": [to_report(verdict).to_json() | {"mistake": verdict.mistake_names} for verdict in result.verdicts],
         "questions": [{"question": name, "most": points} for name, points in result.questions.items()],
     }
     return json.dumps(whole, indent=1)

@@ -38,7 +38,7 @@ def test_a_model_with_gradients_writes_into_its_cache_too():
     assert model(torch.tensor([[3]]), cache, 2).shape[:2] == (1, 1)
 
 
-def test_ones_own_writing_is_used(lm):
+def test_the_given_function_writes_into_the_cache(lm):
     calls = []
 
     def write(kept, new, start):
@@ -75,7 +75,7 @@ def generate(model, prompt, n_tokens, *, room=None, whole=False, gradients=False
     return tokens
 
 
-def test_the_sample_model_hears_every_token_and_every_position():
+def test_every_token_and_every_position_changes_the_sample_models_logits():
     model, prompt = Cached(10), torch.tensor([[3, 0, 9, 4]])
     model.table.data = 5 * torch.eye(10)[[*range(10), 4]]
     last = model(prompt, model.new_cache(1, 4), 0)[:, -1].argmax()

@@ -1,4 +1,4 @@
-"""Planted circuits: what is gone without which heads, by brute force, and what a claim is told about it."""
+"""Planted circuits: the sets of heads that a behaviour needs, found by brute force, and the checker of a claim."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_head_that_does_not_exist_is_refused(pair):
 
 
 @pytest.mark.parametrize(
-    ("named", "told"),
+    ("named", "problem"),
     [
         ([(0, 0), (0, 2)], None),
         (((2, 1), [1, torch.tensor(1)]), None),
@@ -98,7 +98,7 @@ def test_a_head_that_does_not_exist_is_refused(pair):
         (torch.tensor([[0, 0], [0, 2]]), "got a Tensor"),
     ],
 )
-def test_a_claim_is_measured(named, told):
+def test_a_claim_is_measured(named, problem):
     model = given(JOBS)
     found = removes_the_behaviour(Observation(values={"result": named}), model, PlantedCircuits(**model).chance)
-    assert (found is None) if told is None else re.search(told, found)
+    assert (found is None) if problem is None else re.search(problem, found)

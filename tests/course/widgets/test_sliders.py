@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from course import figures
+from course.figures.base import LEAST_WIDTH
 from course.widgets import sliders
 
 matplotlib.use("Agg")
@@ -73,6 +74,12 @@ def test_every_picture_of_the_strip_is_described(displayed, drawn):
     sliders.slider(drawn, k=(0, 2, 1))
     for k in range(3):
         assert f'alt="bars of {{&#x27;k&#x27;: {k}}}"' in displayed[0]["text/html"]
+
+
+@pytest.mark.parametrize(("inches", "least"), [(4.0, 184), (9.0, LEAST_WIDTH)])
+def test_a_strip_wraps_before_a_figure_is_cut(displayed, inches, least):
+    sliders.slider(lambda k: figures.with_alt_text(figures.row(1, width=inches)[0], f"axes {k}"), k=[1, 2, 3])
+    assert displayed[0]["text/html"].count(f"flex:1 1 {least}px") == 3
 
 
 @pytest.mark.parametrize(
