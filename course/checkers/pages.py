@@ -34,11 +34,11 @@ def _free(found: Any, wanted: int, about: str) -> str | None:
 def _tables(found: Any, wanted: list[Any], about: str) -> str | None:
     if _equal(found, wanted):
         return None
-    return f"tables of {about}, pages numbered as they first appear: expected {wanted}, got {_short(found)}"
+    return f"block tables of {about}, with pages renumbered by first appearance: expected {wanted}, got {_short(found)}"
 
 
 def _ids(found: Any, wanted: list[int], about: str) -> str | None:
-    return None if _equal(found, wanted) else "an id is used for two texts"
+    return None if _equal(found, wanted) else "two texts got the same id"
 
 
 def _shape(found: Any, wanted: Any, about: str) -> str | None:
@@ -63,7 +63,7 @@ def _read(found: Any, wanted: Sequence[torch.Tensor], about: str) -> str | None:
 
 
 def _stored(found: Any, wanted: torch.Tensor, about: str) -> str | None:
-    return _rows(found, wanted, f"{about} in the pool as it was at first, by its table")
+    return _rows(found, wanted, f"{about}, read from the first pool through the block table")
 
 
 def _rows(found: Any, wanted: torch.Tensor, where: str) -> str | None:
