@@ -84,8 +84,8 @@ review()
 # them in this order.
 #
 # The first way is **multi-head latent attention**: each layer keeps one vector of width $d_c$ per position, and all heads compute
-# their keys and values from it. It is called *latent* (Latin for hidden) because no head uses it as it is. Beside it the layer
-# keeps one key of width $d_r$ that RoPE has rotated. Section 3 builds both.
+# their keys and values from it. *Latent* means hidden: the vector is neither an input nor an output of the layer. Beside it,
+# the layer keeps one key of width $d_r$ that RoPE has rotated. Section 3 builds both.
 #
 # ### Step: the bytes of a latent cache
 #
@@ -109,7 +109,7 @@ check(latent_cache_bytes)
 # ### Predict: one vector for 128 heads
 #
 # DeepSeek-V3 ([report](https://arxiv.org/abs/2412.19437), December 2024) has 61 layers with 128 heads. The keys of a head have
-# 192 numbers, its values 128. Instead of them it keeps $d_c + d_r = 512 + 64$ numbers per position and layer. How many times
+# 192 numbers, its values 128. Instead of these, the model keeps $d_c + d_r = 512 + 64$ numbers per position and layer. How many times
 # smaller does this make the cache?
 
 # %%
@@ -125,7 +125,7 @@ sizes = {  # bytes per token, in half precision
     "DeepSeek-V3, latent": latent_bytes(61, 512, 64, 1),
 }
 for name, size in sizes.items():
-    read = 1e3 * size * 2**17 / 3.35e12  # an H100 reads 3.35 TB per second
+    read = 1e3 * size * 2**17 / 3.35e12  # an H100 (SXM) reads at most 3.35 TB per second
     print(f"{name:23} {size / 2**10:7.1f} KiB per token; {read:6.1f} ms to read 131,072 tokens once")
 print("Computed with", latent_bytes.whose)
 
@@ -143,16 +143,17 @@ figures.show(
 )
 
 # %% [markdown]
-# The larger model, with 671 billion parameters, keeps about half as much per token as Llama 3 8B. If it kept the keys and values
+# DeepSeek-V3, with 671 billion parameters, keeps about half as much per token as Llama 3 8B. If it kept the keys and values
 # of all heads, one token would take almost 5 MiB.
 #
 # ## 2. Scores that grow
 #
-# Before the cache gets smaller, look at the scores. Nothing limits the length of queries and keys, and in long trainings of
+# A short detour before the cache gets smaller: the scores. Nothing limits the length of queries and keys, and in long trainings of
 # large models they grow. Large scores make the softmax saturate (lesson 4), gradients vanish, and half precision loses digits.
-# Two small changes keep scores in bounds. Google used the first in a vision model of 22 billion parameters, because
-# training had diverged from 8 billion on ([Dehghani et al.](https://arxiv.org/abs/2302.05442), February 2023), and Gemma 2 used the second
-# ([report](https://arxiv.org/abs/2408.00118), 2024).
+# Two small changes keep scores in bounds. A vision model of 22 billion parameters used a form of the first, with layer
+# normalization, because training diverged at about 8 billion parameters without it ([Dehghani et
+# al.](https://arxiv.org/abs/2302.05442), February 2023). Gemma 2 used the second ([report](https://arxiv.org/abs/2408.00118),
+# 2024).
 #
 # **QK-norm** divides each query and each key by its root mean square, and multiplies it by a learned *gain* $\mathbf{g}$ with one
 # number per column:
@@ -228,8 +229,8 @@ print("Computed with", normed.whose)
 #
 # *Difficulty ★☆☆ · about 4 minutes*
 #
-# Return the bent scores, of the same shape. A score of −∞ stays −∞, and takes no gradient back. Raise a `ValueError` that names
-# `cap` and its value unless it is above 0.
+# Return the capped scores, of the same shape. A score of −∞ stays −∞, and its gradient is 0. Unless `cap` is above 0, raise a
+# `ValueError` that names `cap` and its value.
 #
 # **Worked example.** With a cap of 10: the score 1 becomes $10 \cdot \tanh(0.1) = 0.997$, the score 100 becomes 10.0.
 
@@ -283,27 +284,27 @@ ax = figures.curves(
 figures.show(
     figures.with_alt_text(
         ax,
-        "Three curves. One rises in a straight line; the two others follow it near 0 and then bend to a level line, at plus "
-        "and minus 50, and at plus and minus 20.",
+        "Three curves. One rises in a straight line between minus 80 and 80, where it is cut off; the two others follow it "
+        "near 0 and then bend to a level line, at plus and minus 50, and at plus and minus 20.",
     ),
     caption=f"The straight line is cut off at 80. Computed with {capped.whose}.",
 )
 
 # %% [markdown]
-# Gemma 3 uses QK-norm in place of soft-capping ([report](https://arxiv.org/abs/2503.19786), March 2025). One reason that is often
-# given: fused attention kernels compute scores in tiles, and a kernel has to know about `tanh`, whereas QK-norm is finished before
-# the kernel begins.
+# Gemma 3 uses QK-norm in place of soft-capping ([report](https://arxiv.org/abs/2503.19786), March 2025). A practical
+# difference: a fused attention kernel computes scores in tiles (lesson 10) and has to apply `tanh` itself, whereas QK-norm is
+# finished before the kernel begins.
 #
 # ## 3. One vector for all heads
 #
 # In multi-head latent attention, a layer computes from each input $\mathbf{x}$, with `D` numbers, the latent vector
 # $\mathbf{c} = \mathbf{W}_c \mathbf{x}$ with `C` numbers. From it come all keys and values: $\mathbf{k} = \mathbf{W}_k
-# \mathbf{c}$ and $\mathbf{v} = \mathbf{W}_v \mathbf{c}$, `D` numbers each, `K` for each head. Only $\mathbf{c}$ is kept. (Published
-# models also compress the queries, and normalise $\mathbf{c}$; this lesson leaves both out.)
+# \mathbf{c}$ and $\mathbf{v} = \mathbf{W}_v \mathbf{c}$, `D` numbers each, `K` for each head. Only $\mathbf{c}$ is kept.
+# (DeepSeek-V3 also compresses the queries, and normalises $\mathbf{c}$; this lesson leaves both out.)
 #
-# RoPE needs a second, small part. Section 4 shows why. Each head has `R` more numbers in its query, from $\mathbf{W}_{qr}$, and
-# all heads share one further key with `R` numbers, from $\mathbf{W}_{kr}$. Only these parts are rotated. This is called the
-# *decoupled* RoPE. The score of head $h$ adds both:
+# RoPE needs a second, small part. Section 4 shows why. The query of each head has a second part $\mathbf{q}^r$ with `R`
+# numbers, from $\mathbf{W}_{qr}$. All heads share one further key $\mathbf{k}^r$ with `R` numbers, from $\mathbf{W}_{kr}$. Only
+# these parts are rotated, which is called *decoupled* RoPE. The score of a head adds the dot products of both parts:
 #
 # $$ s_{ij} = \frac{\mathbf{q}_i \cdot \mathbf{k}_j + \operatorname{RoPE}(\mathbf{q}^r_i) \cdot
 #    \operatorname{RoPE}(\mathbf{k}^r_j)}{\sqrt{d_k + d_r}} $$
@@ -323,13 +324,14 @@ figures.show(figures.cheaper.latent_layer(), caption="Thick frames: what the cac
 # |---|---|---|---|---|---|---|
 # | size | D → D | D → H · R | D → C | C → D | D → R | D → D |
 #
-# Heads come one after another in the rows. The queries and keys of head $h$ are `[q_h ; RoPE(qr_h)]` and `[k_h ; RoPE(kr)]`, with
-# `K + R` numbers, and scores are divided by $\sqrt{d_k + d_r}$. Positions are 0 … T-1; the method `rotate` is given. The weights
-# of a fully blocked row are 0. Raise a `ValueError` unless `n_heads` is at least 1 and divides `d_model`, and `d_rope` is even and at
-# least 0.
+# In the rows of `W_q`, `W_qr`, `W_k` and `W_v`, head 0 comes first, then head 1, and so on. `forward` returns the output and
+# the weights. The queries and keys of head $h$ are `[q_h ; RoPE(qr_h)]` and `[k_h ; RoPE(kr)]`, with `K + R` numbers, and
+# scores are divided by $\sqrt{d_k + d_r}$. Positions are 0 … T-1; the method `rotate` is given. The weights of a fully blocked
+# row are 0. Raise a `ValueError` unless `n_heads` is at least 1 and divides `d_model`, and `d_rope` is even and at least 0.
 #
-# **Worked example.** `MultiHeadLatentAttention(8, 2, 3, 2)`: heads are 4 wide. `W_c` is `(3, 8)`, `W_k` is `(8, 3)`, `W_qr` is `(4,
-# 8)`, `W_kr` is `(2, 8)`. For each position the cache holds $3 + 2 = 5$ numbers instead of 16, and scores are divided by $\sqrt 6$.
+# **Worked example.** `MultiHeadLatentAttention(8, 2, 3, 2)`: heads are 4 wide. The weight of `W_c` is `(3, 8)`, of `W_k` `(8,
+# 3)`, of `W_qr` `(4, 8)`, and of `W_kr` `(2, 8)`. For each position the cache holds $3 + 2 = 5$ numbers instead of 16, and
+# scores are divided by $\sqrt 6$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -411,7 +413,8 @@ print(f"a cache of the small model: {3 * 2 * 96 * 2} bytes per token, with this 
 print("Computed with", make.whose)
 
 # %% [markdown]
-# The table compares the small language model with caches of lesson 9, at two bytes per number, for one token:
+# The table compares caches of the small language model (3 layers, 4 heads of width 24) for one token, at two bytes per number.
+# The first three rows are caches of lesson 9:
 #
 # | | numbers per layer | KiB per token |
 # |---|--:|--:|
@@ -438,19 +441,23 @@ print("Computed with", make.whose)
 
 # %% tags=["demo"]
 # @title The absorbed form
-figures.show(figures.cheaper.latent_layer(absorbed=True), caption="No keys and no values are made.")
+figures.show(
+    figures.cheaper.latent_layer(absorbed=True),
+    caption="No head's keys and values are made. Thick frames: what the cache holds.",
+)
 
 # %% [markdown]
 # ### Exercise 4: `absorbed_attention(query, latent, W_k, W_v, mask=None)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
-# Return output `(B, H, T, K)` and weights `(B, H, T, S)` of attention to the keys and values that each head's `K` rows of `W_k` and
-# `W_v`, `(H * K, C)`, make of `latent`, `(B, S, C)`. The scale is $1 / \sqrt{d_k}$. Nothing is rotated. Do not make the keys and
-# values: `check` counts multiplications, at most $2 B H T C (K + S)$ with a fifth more allowed, and looks at the largest tensor.
+# Each head has `K` rows of `W_k` and of `W_v`, `(H * K, C)`. They define its keys and values: products with `latent`, `(B, S,
+# C)`. Return the output, `(B, H, T, K)`, and the weights, `(B, H, T, S)`, of attention to these keys and values, without making
+# them. The scale is $1 / \sqrt{d_k}$, and nothing is rotated. `check` counts multiplications (at most $2 B H T C (K + S)$, and
+# a fifth more is allowed) and looks at the size of the largest tensor.
 #
-# One thing to know: `@` copies what it broadcasts. `query @ latent[:, None].mT` copies the latent vectors for every head. Take the
-# rows of all heads as rows of one, `(B, H * T, C) @ (B, C, S)`, as in lesson 9's `shared_scores`.
+# Note that `@` copies what it broadcasts: `query @ latent[:, None].mT` copies the latent vectors for every head. Instead, treat
+# the rows of all heads as rows of one matrix, `(B, H * T, C) @ (B, C, S)`, as in lesson 9's `shared_scores`.
 #
 # **Worked example.** One head, $K = 1$, $C = 2$: $\mathbf{W}_k = (1, 2)$, $\mathbf{W}_v = (3, 0)$, the query $(2)$, and latent vectors
 # $(1, 0)$ and $(0, 1)$. The absorbed query is $(2, 4)$, so the scores are 2 and 4 and the weights 0.12 and 0.88. The mixed latent
@@ -536,14 +543,14 @@ for new in (1, 1000):
 print("Computed with", absorb.whose)
 
 # %% [markdown]
-# For one token, the absorbed form saves a factor of more than 30. For a whole prompt it takes twice as many multiplications, because
-# each score is a product of width `C` instead of `K`, while the keys are made once for all queries. So servers prefill with keys and
-# decode absorbed. Both give the same outputs, up to rounding.
+# For one token, the absorbed form saves a factor of more than 30. For a whole prompt it takes almost twice as many multiplications, because
+# each score is a product of width `C` instead of `K`, while the keys are made once for all queries. So servers such as vLLM
+# prefill with keys and decode with the absorbed form. Both give the same outputs, up to rounding.
 #
 # ### Predict: a rotation in between (extra)
 #
-# Suppose keys were rotated after $\mathbf{W}_k$, as in lesson 7. With the rotation by $\theta$ for the distance $i - j$, a score is
-# $\mathbf{q}_i^\top \mathbf{R}_{i-j} \mathbf{W}_k \mathbf{c}_j$. Here $\mathbf{R}_{i-j}$ is the matrix of the rotation, `(K, K)`. How
+# Suppose keys were rotated after $\mathbf{W}_k$, as in lesson 7. A score is then $\mathbf{q}_i^\top \mathbf{R}_{i-j}
+# \mathbf{W}_k \mathbf{c}_j$, where $\mathbf{R}_{i-j}$, `(K, K)`, is the matrix of the rotation for the distance $i - j$. How
 # many absorbed matrices, in place of the one $\mathbf{W}_k^\top$, would a head need for 1,000 positions?
 
 # %%
@@ -557,7 +564,7 @@ products = [turn @ torch.tensor([[1.0, 2.0], [0.5, -1.0]]) for turn in turned]
 print(f"rotation times W_k at distances 1 and 2 differs by {(products[0] - products[1]).abs().max():.2f}")
 
 # %% [markdown]
-# The rotation stands between the query and $\mathbf{W}_k$, and is different for each distance. That is why the rotated part has keys
+# The rotation is between the query and $\mathbf{W}_k$, and differs for each distance. That is why the rotated part has keys
 # of its own, which do not pass through $\mathbf{W}_k$, and why it is kept small. The scores of both parts are added.
 #
 # ## 5. Texts longer than the window
@@ -586,8 +593,9 @@ for positions, loss in zip(PARTS_OF_TEXT, whole_text):
     print(f"tokens at positions {positions}: loss {loss:.2f}")
 
 # %% [markdown]
-# After position 96 the loss rises above 5 nats; guessing would cost 6.9. The model has never seen such distances. A window of 64
-# would spare it these distances: no key is more than 63 positions back. But then the first words leave.
+# Past the length of training the loss rises, in the end above 5 nats; a uniform guess would cost 6.9. The model has never seen
+# such distances. A window of 64 would avoid them: no key is more than 63 positions back. But then the first words leave the
+# window.
 #
 # ### Predict: the first words leave
 #
@@ -602,21 +610,21 @@ predict("the first words leave", ...)
 # %% [markdown]
 # ### Attention sinks
 #
-# Softmax gives each query weights that sum to 1. A head that has nothing to say cannot give weight to nothing. Many trained heads give
-# it to the first positions instead, which every query can see, and which have small values. Such positions are called **attention
-# sinks**. If they leave the window, their weight goes to other keys, and the head says something that it never said in training.
-# So the repair is a window that always keeps the first few positions.
+# Softmax gives each query weights that sum to 1, so a head that has nothing to contribute must still put its weight somewhere.
+# Many trained heads give it to the first positions, which every later query can see, and whose value vectors are often short.
+# Such positions are called **attention sinks**. If they leave the window, their weight goes to other keys, and the head's
+# outputs become unlike those of training. So the repair is a window that always keeps the first few positions.
 #
 # ### Exercise 5: `sink_window_mask(T, window, sinks, S=None, device=None)`
 #
 # *Difficulty ★★☆ · about 6 minutes*
 #
-# Return the mask, bool `(T, S)`, `True` is blocked. Query $i$ is at position $S - T + i$. A key is blocked if it is after the query, or
+# Return the mask, bool `(T, S)`, True = blocked. Query $i$ is at position $S - T + i$. A key is blocked if it is after the query, or
 # if it is `window` or more positions before it and is not one of the first `sinks` positions. Raise a `ValueError` if $S < T$, `window`
 # is below 1 or `sinks` below 0.
 #
-# **Worked example.** Two queries, six keys, a window of 2, one sink. The queries are at positions 4 and 5. The first sees 0, 3 and 4, the
-# second 0, 4 and 5. With 1 for True:
+# **Worked example.** Two queries, six keys, a window of 2, one sink. Queries 0 and 1 are at positions 4 and 5. Query 0 sees
+# keys 0, 3 and 4; query 1 sees keys 0, 4 and 5. With 1 for True:
 #
 # $$ \mathbf{M} = \begin{pmatrix} 0 & 1 & 1 & 0 & 0 & 1 \\ 0 & 1 & 1 & 1 & 0 & 0 \end{pmatrix} $$
 
@@ -670,8 +678,8 @@ figures.show(
 )
 
 # %% [markdown]
-# First a head with a sink, made by hand: every query has a high score with key 0, whose value is 0. So the head rests: its outputs are
-# nearly 0.
+# First, look at a head with a sink, made by hand. Every query has a high score with key 0, whose value is 0, so the head's
+# outputs are nearly 0.
 
 # %%
 random = torch.Generator().manual_seed(13)
@@ -698,7 +706,7 @@ figures.show(
 )
 
 # %% [markdown]
-# When key 0 leaves, this head begins to speak: its outputs become many times as long. With one sink nothing changes.
+# When key 0 leaves the window, this head's outputs become many times as long. With one sink they stay short.
 #
 # And the small model? Measure.
 #
@@ -722,13 +730,12 @@ for name, losses in streams.items():
 print("Computed with", sink_mask.whose)
 
 # %% [markdown]
-# The measurement says: this model has no sinks. Its heads give position 0 no more than an equal share. It was trained on pieces that
-# begin anywhere in a text, and always has other words to rest on; full stops and quotation marks get the most weight. So the window
-# alone is enough.
+# In this model, position 0 is no sink: no head gives it more than an equal share. A likely reason is that the model was trained
+# on pieces that begin anywhere in a text. So the window alone is enough.
 #
 # The four kept positions even *harm* it. Their distance grows with the text and was never trained. Xiao et al. avoid this: they keep keys
-# before the rotation and count positions *in the cache*. A query then meets the sinks at a distance of at most the window plus the sinks,
-# however long the text is.
+# before the rotation and count positions *in the cache*. The distance between a query and a sink is then less than the window
+# plus the number of sinks, however long the text is.
 #
 # ### Step: rows that stay
 #
@@ -788,12 +795,12 @@ figures.show(
     ),
     alt="Three curves of the loss over the position. All positions: it rises from 0.6 to above 5 nats after position 96. A window of 64 "
     "without sinks: it stays near 0.6. With 4 sinks at their true positions: it rises to about 1.",
-    caption="The course's model; texts of 320 tokens.",
+    caption=f"The course's model; texts of 320 tokens. Computed with {sink_mask.whose}.",
 )
 
 # %% [markdown]
-# Counted in the cache, sinks do no harm. The lesson of this section is not that every model needs sinks. A window is safe for a model
-# that does not rest on what leaves; whether yours does is a question for a measurement.
+# Counted in the cache, sinks do no harm. So not every model needs sinks. A window is safe if no head depends on the positions
+# that leave it, and you can measure whether one does.
 #
 # ## 6. Pages
 #
@@ -801,9 +808,9 @@ figures.show(
 # most of the memory would stay empty. And many texts begin alike: the same instructions, the same document, several answers to one
 # question.
 #
-# The remedy is an old one from operating systems ([Kwon et al.](https://arxiv.org/abs/2309.06180), September 2023). The memory is cut into
-# **pages** for a fixed number of positions. Each text has a **block table**, the list of its pages in order. The pages of a text can be
-# anywhere, and two texts can have the same page.
+# The remedy is an old one from operating systems ([Kwon et al.](https://arxiv.org/abs/2309.06180), September 2023). The memory
+# is cut into **pages**, each with room for a fixed number of positions (the paper calls them blocks). Each text has a **block
+# table**, the list of its pages in order. The pages of a text can be anywhere, and two texts can share a page.
 #
 # ### Step: where a position is
 #
@@ -826,10 +833,10 @@ check(page_and_row)
 #
 # *Difficulty ★★★ · about 25 minutes*
 #
-# Write the class. `keys` and `values` are the pool, `(n_pages, page_size, G, K)` each, float32, made once. A text is known by a number
-# that `new` and `fork` return, and no number is used twice.
+# Write the class. `keys` and `values` are the pool, `(n_pages, page_size, G, K)` each, float32, made once. Each text has an id,
+# a number that `new` or `fork` returns; no id is used twice.
 #
-# - `append(text, key, value)` writes `(T, G, K)` after the text's positions, on new pages where the last one is full. If the first new
+# - `append(text, key, value)` writes `(T, G, K)` after the text's positions, and takes new pages as needed. If the first new
 #   position falls on a page that another text has too, copy this page first, and let only this text use the copy (*copy on write*).
 # - `read(text)` returns copies of the keys and values, `(S, G, K)` each.
 # - `fork(text)` returns a new text with the same pages. It copies nothing.
@@ -1000,8 +1007,9 @@ figures.show(
 )
 
 # %% [markdown]
-# If the two texts continued a document of 10,000 positions, the copy would still be one page. The class also keeps the page of a text that
-# ended for another that needs it. What is read is the same as from a contiguous cache: compare `read` with the rows, as the cell does.
+# If the two texts continued a document of 10,000 positions, the copy would still be one page. When a text is freed, the pages
+# that another text still has stay. `read` returns the same as a contiguous cache would; the `assert` in the cell above compares
+# it with the rows.
 
 # %% [markdown]
 # %%answer what_may_be_dropped
@@ -1009,9 +1017,9 @@ figures.show(
 # %% [markdown]
 # ## 7. Eight bits
 #
-# The fourth way is fewer bits per number. Half precision uses 16. To **quantize** is to store whole numbers, here from −127 to 127, in
-# units of a *scale*. Numbers that share a scale share its coarseness: one large number, an **outlier**, makes the unit large for all others.
-# So it matters *which* numbers share a scale.
+# The fourth way is fewer bits per number. Half precision uses 16. To **quantize** numbers is to store them as whole numbers,
+# here from −127 to 127, in units of a *scale*. Numbers that share a scale share its coarseness: one large number, an
+# **outlier**, makes the unit large for all others. So it matters *which* numbers share a scale.
 #
 # ### Exercise 7: `quantize(x, dim)`
 #
@@ -1073,7 +1081,7 @@ check(dequantize)
 # ### Predict: which scale for keys
 #
 # Keys of one head are `(S, K)`: a row per token, a column per *channel*. Either each token has a scale (`dim=-1`), or each channel
-# (`dim=-2`). For the keys of the small model's layer 1, which is closer?
+# (`dim=-2`). Which has the smaller error for the keys of the small model's layer 1?
 
 # %%
 # The smaller error: "a scale per token", "a scale per channel" or "equal"
@@ -1126,9 +1134,10 @@ figures.show(
 )
 
 # %% [markdown]
-# In layers 1 and 2 the outliers of keys are in channels: a few are large for every token. There a scale per channel is closer; for values
-# one per token is. Liu et al. found the same in large models and use it for two bits ([KIVI](https://arxiv.org/abs/2402.02750), February
-# 2024). A scale per channel has a price: a new token may exceed it, so such caches wait for a group of tokens before they quantize.
+# In layers 1 and 2 the outliers of keys are in channels: a few are large for every token. There a scale per channel has the
+# smaller error; for values, a scale per token has. Liu et al. found the same in large models and use it for two bits
+# ([KIVI](https://arxiv.org/abs/2402.02750), February 2024). A scale per channel has a price: a new token may exceed it, so such
+# caches wait for a group of tokens before they quantize.
 #
 # ### Predict: eight bits in the loss
 #
@@ -1160,9 +1169,10 @@ for levels, bits in ((127, 8), (7, 4), (1, 2)):
     )
 
 # %% [markdown]
-# Eight bits change the loss less than the choice of the texts does. Four bits cost about 0.01 to 0.02 nats, two bits ruin the model. At four
-# bits a scale per token is slightly better here in the loss, although keys are closer per channel: a channel's scale is shared by 96 tokens,
-# a token's by 24 numbers. An error in the numbers is not yet an error in the loss; measure both.
+# Eight bits hardly change the loss. Four bits cost about 0.01 to 0.02 nats; two bits make the model useless. At four
+# bits a scale per token is slightly better here in the loss, although a scale per channel has the smaller error in the keys of
+# two layers. One difference: a channel's scale is shared by 96 tokens, a token's by 24 numbers. An error in the numbers is not
+# yet an error in the loss; measure both.
 #
 # ## Your experiment (extra)
 #
@@ -1180,11 +1190,12 @@ check("experiment", finding)
 # %% [markdown]
 # ## 8. What to look at next (extra)
 #
-# This section is about what other models drop. It is as of November 2026; dates are those of the first publication.
+# This section is about what other models drop. It was written in November 2026; dates are those of the first publication.
 #
 # **Sparse attention** drops keys: each query attends to some of them only. A window is one pattern. Fixed patterns add every $n$-th position
-# ([Child et al.](https://arxiv.org/abs/1904.10509), April 2019). Newer models choose keys by a small scoring network: Native Sparse Attention
-# ([Yuan et al.](https://arxiv.org/abs/2502.11089), February 2025) chooses blocks. The cache stays as large as before; only less of it is read.
+# ([Child et al.](https://arxiv.org/abs/1904.10509), April 2019). Newer methods choose keys for each query: Native Sparse
+# Attention ([Yuan et al.](https://arxiv.org/abs/2502.11089), February 2025) chooses blocks of keys, beside a window and
+# compressed keys. The cache stays as large as before; only less of it is read.
 
 # %% tags=["demo"]
 # @title Three patterns
@@ -1203,12 +1214,14 @@ figures.show(
 
 # %% [markdown]
 # **Linear attention** drops the softmax. Without it, $\sum_j (\mathbf{q} \cdot \mathbf{k}_j) \mathbf{v}_j = (\sum_j \mathbf{k}_j
-# \mathbf{v}_j^\top)^\top \mathbf{q}$: the sum over the past is a matrix $\mathbf{F}$ of `(K, V)` numbers, called the **state**, and does not
-# grow with the text ([Katharopoulos et al.](https://arxiv.org/abs/2006.16236), June 2020). What it holds is limited: keys that are not
-# orthogonal disturb each other. The **delta rule** corrects this. Before it writes a value, it reads what the state already has under this key,
-# and writes only the difference ([Schlag et al.](https://arxiv.org/abs/2102.11174), February 2021; trained in parallel by
-# [Yang et al.](https://arxiv.org/abs/2406.06484), June 2024). Several models of 2025 mix such layers with full attention, for example Kimi Linear
-# ([report](https://arxiv.org/abs/2510.26692), October 2025), three layers to one. The challenge below is this rule.
+# \mathbf{v}_j^\top)^\top \mathbf{q}$: the sum over the past is a matrix $\mathbf{F}$ of `(K, V)` numbers, called the **state**,
+# and does not grow with the text (in a more general form, [Katharopoulos et al.](https://arxiv.org/abs/2006.16236), June 2020).
+# What it holds is limited: keys that are not orthogonal disturb each other. The **delta rule** corrects this. Before it writes
+# a value, it reads what the state already has under this key, and writes only the difference ([Schlag et
+# al.](https://arxiv.org/abs/2102.11174), February 2021; trained in parallel by [Yang et al.](https://arxiv.org/abs/2406.06484),
+# June 2024). Some models mix such layers with full attention: Kimi Linear ([report](https://arxiv.org/abs/2510.26692), October
+# 2025) has three layers with a gated delta rule for each layer of full attention. The challenge below is the delta rule without
+# gates.
 
 # %% tags=["demo"]
 # @title What a layer keeps as the text grows
@@ -1234,8 +1247,8 @@ figures.show(
 
 # %% [markdown]
 # **Mixture of experts** drops parameters, for each token. A layer has many feed-forward networks, the *experts*, and a small *router* that
-# chooses a few of them for each token ([Shazeer et al.](https://arxiv.org/abs/1701.06538), January 2017). All experts are kept, but few are
-# read. It makes the feed-forward part cheaper, and attention not at all.
+# chooses a few of them for each token ([Shazeer et al.](https://arxiv.org/abs/1701.06538), January 2017). All experts are kept,
+# but few are used for a token. It makes the feed-forward part cheaper, but not attention.
 
 # %% tags=["demo"]
 # @title Parameters in all, and used for one token
@@ -1251,7 +1264,7 @@ figures.show(
         ax,
         "Four bars, billions of parameters. Mixtral 8x7B: 46.7 in all, 12.9 per token. DeepSeek-V3: 671 in all, 37 per token.",
     ),
-    caption="From the reports: Mixtral (arXiv 2401.04088, January 2024), DeepSeek-V3 (arXiv 2412.19437, December 2024).",
+    caption="Mixtral: Mistral AI's announcement (December 2023). DeepSeek-V3: report (arXiv 2412.19437, December 2024).",
 )
 
 # %% [markdown]
@@ -1262,8 +1275,8 @@ figures.show(
 #
 # **What may be dropped?**
 #
-# - *Keys and values of their own for each head*: a latent vector is 71 times smaller in DeepSeek-V3. The absorbed form makes no keys, and needs 31
-#   times fewer multiplications for one token in our example, with equal outputs.
+# - *Keys and values of their own for each head*: in DeepSeek-V3 the cache is 71 times smaller with latent vectors. The absorbed
+#   form makes no keys, and needs 31 times fewer multiplications for one token in our example, with equal outputs.
 # - *Old tokens*: the small model's loss stays at 0.6 nats in a window of 64, where without a window it rises above 5. Models with sinks need
 #   their first positions, too, at distances that they know.
 # - *Copies*: two continuations of one text share all its full pages.
@@ -1288,7 +1301,7 @@ print(
 )
 
 # %% [markdown]
-# The absorbed query is not a query of width 64. It gives the same dot products as the heads' own keys of width 32, so the scale is theirs.
+# The absorbed query has 64 numbers, but its dot products equal those of queries and keys of width 32. So the divisor is $\sqrt{32}$.
 #
 # ## 10. Seen in the wild (extra)
 #
@@ -1300,25 +1313,28 @@ print(
 # + softmax_scale = qk_head_dim ** 0.5
 # ```
 #
-# **Sinks with rotated keys.** A streaming cache kept keys after RoPE and turned them back by one position for each new token; a reader showed that
-# the newest key keeps another position than the others count on
-# ([transformers#35350](https://github.com/huggingface/transformers/issues/35350), December 2024). Keys that are kept before the rotation have no
-# such problem.
+# **Sinks with rotated keys.** A streaming cache kept keys after RoPE and turned them back by one position for each new token; a
+# user reported that the newest key kept its position in the text, while the older keys had their positions in the cache
+# ([transformers#35350](https://github.com/huggingface/transformers/issues/35350), December 2024). Keys that are stored before
+# the rotation avoid this.
 #
-# **A block table of zeros.** With shared beginnings switched on, texts of a batch that had nothing to share got a table `[0, 0, 0, 0]`. Symptom:
-# wrong outputs or a crash, but only in mixed batches ([vllm#7018](https://github.com/vllm-project/vllm/pull/7018), August 2024).
+# **A block table of zeros.** With shared beginnings switched on, texts without a shared beginning got a block table of zeros,
+# `[0, 0, 0, 0]`, if another text in the batch had one. Symptom: wrong outputs or a crash, but only in mixed batches
+# ([vllm#7018](https://github.com/vllm-project/vllm/pull/7018), August 2024).
 #
-# **A test of the numbers that passed.** A library quantized keys per vector, with four bits. Its tests compared numbers, and passed;
-# the model's perplexity rose from 12 to about 10,000. With a scale per channel it is about 15
-# ([turboquant-pro#98](https://github.com/ahb-sjsu/turboquant-pro/pull/98), June 2026). Only a test of the loss finds this.
+# **A small error that ruined the model.** A library quantized keys per vector, with four bits. Its benchmarks compared the
+# rounded keys with the exact ones, and looked good; the model's perplexity rose from 12 to about 10,000. With a scale per
+# channel it is about 15 ([turboquant-pro#98](https://github.com/ahb-sjsu/turboquant-pro/pull/98), June 2026). A test of the
+# loss would have found this.
 #
 # ## Summary
 #
 # 1. The cost of a served token is reading: the parameters once for all, the cache for each text.
 # 2. Latent attention keeps one vector for all heads. RoPE gets a small part of its own, so that the matrices can be absorbed.
-# 3. A window is safe if the model does not rest on what leaves. Sinks repair it, with positions counted in the cache.
+# 3. A window is safe if no head depends on the positions that leave it. Otherwise keep the first few as sinks, with
+#    positions counted in the cache.
 # 4. Pages and block tables let texts share what they have in common; a page is copied only when one of them writes to it.
-# 5. Int8 is nearly free. Where the outliers are decides which numbers should share a scale.
+# 5. Int8 hardly changes the loss of the small model. Where the outliers are decides which numbers should share a scale.
 #
 # $$ \mathbf{q} \cdot (\mathbf{W}_k \mathbf{c}_j) = (\mathbf{W}_k^\top \mathbf{q}) \cdot \mathbf{c}_j $$
 
