@@ -77,8 +77,8 @@ review()
 # %% [markdown]
 # ## 1. Where to cut
 #
-# A **token** is a piece of text that has a number, its **id**; the **vocabulary** is the list of all tokens. In lessons 8 and 9
-# a token was a word or a punctuation mark. This makes short lists, but a word that is not in the vocabulary has no id:
+# As in lesson 3, a token is a piece of text that has a number, its id, and the vocabulary is the list of all tokens. In lessons 8
+# and 9 a token was a word or a punctuation mark. This makes short lists, but a word that is not in the vocabulary has no id:
 
 # %%
 lm = small_lm.load()
@@ -125,8 +125,10 @@ figures.show(
 #
 # Which runs deserve an id? **Byte-pair encoding** (BPE) learns them from a text. Begin with the bytes. Find the pair of
 # neighbouring tokens that occurs most often, give it the next free id, and replace it wherever it occurs. Repeat. The ids 0 to
-# 255 are the bytes; **merge** $m$, counted from 0, makes the id $256 + m$ out of two earlier ids. The idea is from data
-# compression; [Sennrich et al. 2016](https://arxiv.org/abs/1508.07909) used it for translation, and GPT-2 in 2019 on bytes.
+# 255 are the bytes; **merge** $m$, counted from 0, makes the id $256 + m$ out of two earlier ids.
+#
+# The idea is from data compression; [Sennrich et al. 2016](https://arxiv.org/abs/1508.07909) used it for
+# translation, and GPT-2 (2019) applied it to bytes.
 #
 # ### Predict: the first merge
 #
@@ -345,8 +347,8 @@ grade(encode)
 # *Difficulty ★☆☆ · about 6 minutes*
 #
 # Return the text of a list or tensor of ids: put the bytes of all pieces together, *then* read them as UTF-8. A model may
-# produce any ids, so the bytes may not be valid UTF-8; `bytes.decode("utf-8", errors="replace")` then inserts `�`. For an id that does
-# not exist raise a `ValueError` that names `ids` or the id.
+# produce any ids, so the bytes may not be valid UTF-8; `bytes.decode("utf-8", errors="replace")` then
+# inserts `�`. For an id that does not exist, raise a `ValueError` that names `ids` or the id.
 #
 # **Worked example.** With the merge (195, 182) the ids 71, 256 are the bytes `G`, 195, 182: the text `Gö`. The id 195 alone is
 # half a character, and decodes to `�`. Decoding piece by piece would turn 71, 195, 182 into `G��`.
@@ -1108,7 +1110,8 @@ print("Computed with", allowed.whose)
 #
 # A large model writes slowly because it is called once per token. In **speculative decoding** a small model, the *draft*, writes
 # $M$ tokens, and the large one, the *target*, reads all of them in one call. This gives the target's own distributions at all $M$
-# positions, and at one more ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192), [Chen et al. 2023](https://arxiv.org/abs/2302.01318)).
+# positions, and at one more ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192), [Chen et al.
+# 2023](https://arxiv.org/abs/2302.01318)).
 #
 # The rule for one position, which the challenge `speculate` of lesson 9 derives, is as follows. Let $p_j$ be the target's
 # probability of token $j$ there, and $q_j$ the draft's. Accept a drafted token $j$ with probability $\min(1, p_j / q_j)$. After a
