@@ -8,13 +8,13 @@
 # %% [markdown]
 # # Lesson 14: Tokens and choices
 #
-# A language model never sees a letter. It reads a list of numbers, and it returns a list of numbers: one logit for each token
-# that could come next. Before the model and after it, other code decides. **What does the model read, and who chooses what it
-# says?**
+# A language model never sees a letter. It reads a list of numbers and returns a list of numbers: one logit for each token that
+# could come next. Other code turns the text into numbers before the model runs, and picks a token afterwards. **What does the
+# model read, and who chooses what it says?**
 #
-# **You will build** a tokenizer that learns its pieces from a text, and reads and writes any text at all. Then you build the
-# rules by which the next token is chosen: top-p, min-p, a penalty for repetition, a mask for a grammar, and speculative
-# decoding, whose result you prove to be right.
+# **You will build** a tokenizer that learns its pieces from a text, and can encode and decode any text at all. Then you build
+# the rules by which the next token is chosen: top-p, min-p, a penalty for repetition, a mask for a grammar, and speculative
+# decoding, whose output distribution you compute exactly.
 #
 # **You need** softmax and temperature (lesson 2) and training (lesson 8). From lesson 9 it helps to know why one call with
 # many tokens is cheaper than many calls.
@@ -38,7 +38,7 @@ begin("14_tokens_and_choices")
 figures.show(figures.overview("cache", complete=True))
 
 # %% [markdown]
-# This lesson adds nothing to the diagram: it is about what enters $\mathbf{X}$ on the left, and what is done with the logits
+# This lesson adds nothing to the diagram. It is about what enters $\mathbf{X}$ on the left, and about what happens to the logits
 # that a model computes from the output on the right. In shapes, `B` is the batch, `T` the number of tokens of a prompt, `M` the
 # number of tokens after it, and `N` the size of the vocabulary. $\tau$ is the temperature.
 
@@ -77,8 +77,8 @@ review()
 # %% [markdown]
 # ## 1. Where to cut
 #
-# A **token** is a piece of text that has a number, its **id**; the **vocabulary** is the list of all tokens. In lessons 8 and 9
-# a token was a word or a sign. This makes short lists, but a word that is not in the vocabulary has no id:
+# As in lesson 3, a token is a piece of text that has a number, its id, and the vocabulary is the list of all tokens. In lessons 8
+# and 9 a token was a word or a punctuation mark. This makes short lists, but a word that is not in the vocabulary has no id:
 
 # %%
 lm = small_lm.load()
@@ -88,9 +88,9 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# At the other end are bytes. **UTF-8** is the usual way to store text: each character is one to four bytes, numbers from 0 to
-# 255. Letters without accents take one byte, most accented letters, Greek and Cyrillic take two, Chinese and Hindi three, emoji
-# four. With 256 tokens, one per byte, any text can be read.
+# At the other extreme are bytes. **UTF-8** is the usual way to store text: it turns each character into one to four bytes, which
+# are numbers from 0 to 255. Letters without accents take one byte. Most accented letters, Greek and Cyrillic take two, Chinese
+# and Hindi three, and most emoji four. With 256 tokens, one per byte, every text has ids.
 #
 # ### Predict: bytes of six characters
 #
@@ -105,9 +105,9 @@ for character in "naïve🙂":
     print(character, list(character.encode("utf-8")))
 
 # %% [markdown]
-# But byte by byte a text becomes a long list. Attention compares all pairs of tokens, and a model writes one token at a time, so
-# long lists cost time. Tokenizers take the middle: frequent runs of bytes get an id of their own, and everything else stays
-# bytes.
+# But byte by byte, a text becomes a long list. Attention compares all pairs of tokens, and a model writes one token at a time, so
+# long lists cost time. Tokenizers take a middle way: frequent runs of bytes get an id of their own, and everything else stays
+# as single bytes.
 
 # %% tags=["demo"]
 # @title A sentence in words, in pieces and in bytes
@@ -116,7 +116,8 @@ in_words = [b"The", b" boat", b" reached", b" the", b" bank", b"."]
 pieces_of_it = [b"The ", b"bo", b"a", b"t ", b"r", b"ea", b"ch", b"ed ", b"the ", b"b", b"an", b"k", b"."]
 figures.show(
     figures.tokens.cuts({"words": in_words, "pieces": pieces_of_it, "bytes": [bytes([b]) for b in SENTENCE.encode()]}),
-    caption="␣ is a space. A box is as wide as its bytes; the number beside each row is the number of tokens.",
+    caption="␣ is a space. The pieces are one possible cut. A box is as wide as its number of bytes; beside each row is the number "
+    "of tokens.",
 )
 
 # %% [markdown]
@@ -124,8 +125,10 @@ figures.show(
 #
 # Which runs deserve an id? **Byte-pair encoding** (BPE) learns them from a text. Begin with the bytes. Find the pair of
 # neighbouring tokens that occurs most often, give it the next free id, and replace it wherever it occurs. Repeat. The ids 0 to
-# 255 are the bytes; **merge** $m$, counted from 0, makes the id $256 + m$ out of two earlier ids. The idea is from data
-# compression; [Sennrich et al. 2016](https://arxiv.org/abs/1508.07909) used it for translation, and GPT-2 in 2019 on bytes.
+# 255 are the bytes; **merge** $m$, counted from 0, makes the id $256 + m$ out of two earlier ids.
+#
+# The idea is from data compression; [Sennrich et al. 2016](https://arxiv.org/abs/1508.07909) used it for
+# translation, and GPT-2 (2019) applied it to bytes.
 #
 # ### Predict: the first merge
 #
@@ -138,7 +141,7 @@ predict("the first merge", ...)
 # %% [markdown]
 # ### Step: count the pairs
 #
-# *Step ★☆☆ · about 2 minutes.* Return a dictionary from each pair of neighbours in a list of ids to how often it occurs.
+# *Step ★☆☆ · about 2 minutes.* Return a dictionary from each pair of neighbours in a list of ids to the number of times it occurs.
 # Overlapping pairs count.
 #
 # **Worked example.** The ids 7, 7, 7, 5 have the pair (7, 7) twice and (7, 5) once.
@@ -257,7 +260,7 @@ print("Learned with", learn_merges.whose)
 # %% [markdown]
 # ### Predict: across words
 #
-# Does any of the 256 pieces contain a whole word together with a part of another word?
+# Does any of the 256 learned pieces contain a whole word together with a part of another word?
 
 # %%
 # Such a piece: "exists" or "does not exist"
@@ -268,10 +271,10 @@ inside = [piece.decode() for piece in pieces[256:] if b" " in piece.strip(b" ")]
 print("pieces with a space inside:", inside)
 
 # %% [markdown]
-# BPE knows nothing about words: in these stories, `," said the ` is simply frequent. Real tokenizers first cut the text with a
-# fixed rule, usually in front of each space, and merge only inside what is between the cuts. Then no token spans two words, and
-# each different word has to be encoded only once. This also explains why most tokens of GPT models *begin* with a space, while
-# many of yours end with one.
+# BPE knows nothing about words: in these stories, `," said the ` is simply frequent. Most tokenizers of published models first
+# cut the text with a fixed rule, usually in front of each space, and merge only between the cuts. Then no token spans two words,
+# and each distinct word has to be encoded only once. This also explains why so many tokens of GPT models *begin* with a space,
+# while many of yours end with one.
 
 # %% tags=["demo"]
 # @title The same words after more and more merges
@@ -289,8 +292,8 @@ figures.show(
 # %% [markdown]
 # ## 3. From text to ids and back
 #
-# The merges are learned once. To encode a new text, they are *applied*, in the order in which they were learned: that the new
-# text has other frequent pairs does not matter.
+# The merges are learned once. To encode a new text, you *apply* them in the order in which they were learned. Which pairs are
+# frequent in the new text does not matter.
 #
 # ### Exercise 2: `encode(text, merges)`
 #
@@ -300,7 +303,7 @@ figures.show(
 # first, and join it everywhere, from left to right.
 #
 # **Worked example.** The merges are `[(98, 99), (97, 98)]`, so `bc` is 256 and `ab` is 257. The text `abc` has both pairs. `bc`
-# was learned first, so the result is 97, 256, and not 257, 99. What comes first in the text does not count.
+# was learned first, so the result is 97, 256, and not 257, 99. Which pair comes first in the text does not matter.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -344,8 +347,8 @@ grade(encode)
 # *Difficulty ★☆☆ · about 6 minutes*
 #
 # Return the text of a list or tensor of ids: put the bytes of all pieces together, *then* read them as UTF-8. A model may
-# produce any ids, so the bytes may be invalid; then `bytes.decode("utf-8", errors="replace")` puts in `�`. For an id that does
-# not exist raise a `ValueError` that names `ids` or the id.
+# produce any ids, so the bytes may not be valid UTF-8; `bytes.decode("utf-8", errors="replace")` then
+# inserts `�`. For an id that does not exist, raise a `ValueError` that names `ids` or the id.
 #
 # **Worked example.** With the merge (195, 182) the ids 71, 256 are the bytes `G`, 195, 182: the text `Gö`. The id 195 alone is
 # half a character, and decodes to `�`. Decoding piece by piece would turn 71, 195, 182 into `G��`.
@@ -396,25 +399,25 @@ predict("a text never seen", ...)
 for text in ("Größe: 42 m²", "水 नमस्ते 🙂", "", "tab\tand\r\nlines"):
     ids = to_ids(text, merges)
     assert to_text(ids, merges) == text
-    print(f"{text!r}: {len(ids)} ids, and back without a loss")
+    print(f"{text!r}: {len(ids)} ids, decoded to the same text")
 print("Computed with", to_ids.whose, "and", to_text.whose)
 
 # %% [markdown]
-# This is the advantage of bytes: **every string has ids, and every string comes back**. The reverse does not hold. Different
-# lists of ids can decode to the same text, because `t` and `h` and `e` are tokens as well; `encode` returns one of these lists,
-# and a model learns only from that one.
+# This is the advantage of bytes: **every text has ids, and decoding them returns the same text**. The reverse does not hold.
+# Different lists of ids can decode to the same text, because `t`, `h` and `e` are tokens as well. `encode` returns one of these
+# lists, and a model learns only from that one.
 
 # %% [markdown]
 # ## 4. Why tokenizers surprise
 #
-# The model sees ids, and nothing of how they are spelt. Much of what looks strange about language models begins here.
+# The model sees ids, and nothing of how the tokens are spelt. Some of what looks strange about language models begins here.
 #
 # ### Numbers
 #
 # ### Predict: two years
 #
-# A tokenizer with 60 merges is trained on the years 1980 to 2029, one after the other. It cuts `2024` into `20`, `2` and `4`. In how
-# many tokens does it cut `2147`?
+# A tokenizer is trained on the years 1980 to 2029, written one after the other with spaces between them. It may learn up to 60
+# merges. It cuts `2024` into `20`, `2` and `4`. Into how many tokens does it cut `2147`?
 
 # %%
 years = " ".join(str(year) for year in range(1980, 2030))
@@ -430,10 +433,10 @@ for number in ("2024", "1999", "2147", "20240"):
     print(number, [year_pieces[i].decode() for i in to_ids(number, year_merges)])
 
 # %% [markdown]
-# Numbers that are frequent in the training text become few tokens, others are cut by accident. Adding digit by digit is hard
-# for a model that gets `20`, `2` and `4` in one number and `2`, `1`, `4` and `7` in the next. So newer tokenizers fix the cut: Llama 2
-# makes every digit a token of its own ([report](https://arxiv.org/abs/2307.09288), 2023), and GPT-4's rule allows at most three
-# digits per token.
+# Numbers that are frequent in the tokenizer's training text become few tokens; how others are cut is an accident. Digit-by-digit
+# addition is harder for a model that gets `20`, `2` and `4` for one number and `2`, `1`, `4` and `7` for the next. So newer
+# tokenizers fix the cut. Llama 2 makes every digit a token of its own ([report](https://arxiv.org/abs/2307.09288), 2023), and
+# GPT-4's rule allows at most three digits per token.
 #
 # ### Spaces
 #
@@ -452,9 +455,10 @@ for name, ids in show.items():
 
 # %% [markdown]
 # A merge can join the end of one part with the beginning of the next. So a prompt that ends in the middle of a token gives the
-# model a list of ids that it has never seen in training: if `the ` with its space is one token, then `the` alone is followed by
-# a space almost never. For GPT models, whose tokens begin with the space, the trap is a prompt that *ends* with a space. The
-# usual advice is to strip it; some libraries step back one token and let the model choose it again.
+# model a list of ids that it has hardly ever seen in training. For example, if `the ` with its space is one token, the pieces of
+# `the` are almost never followed by a separate space. For GPT models, whose tokens often begin with a space, the trap is a prompt
+# that *ends* with a space. The usual advice is to strip it; some libraries remove the prompt's last token and let the model choose
+# it again, which is called *token healing*.
 #
 # ### Other scripts
 #
@@ -478,22 +482,24 @@ for text in (
     print(f"{len(text):3} characters {len(text.encode()):3} bytes {len(to_ids(text, merges)):3} ids  {text}")
 
 # %% [markdown]
-# For the same meaning, some readers pay several times as much, wait several times as long, and fit less into the context.
-# [Petrov et al. 2023](https://arxiv.org/abs/2305.15425) find up to 15 times as many tokens in published tokenizers. The cause is
-# only what the tokenizer was trained on: merges for Hindi would cost a part of the vocabulary, and nothing else.
+# For the same meaning, readers of some languages pay several times as much, wait several times as long, and fit less into the
+# context. In some published tokenizers, [Petrov et al. 2023](https://arxiv.org/abs/2305.15425) find differences of up to 15 times
+# between languages. One cause is UTF-8, which takes more bytes for some scripts. The larger one here is the text that the
+# tokenizer was trained on: it contained no Hindi, so no merge joins Hindi bytes.
 #
 # ### A token that was never trained (extra)
 #
-# Tokenizer and model are trained on different texts. In 2023 Rumbelow and Watkins found tokens of GPT-2 and
-# GPT-3 such as ` SolidGoldMagikarp`, a user's name from a forum: frequent in the text for the tokenizer, nearly absent from the text for the model ([their
-# report](https://www.greaterwrong.com/posts/8viQEp8KBg2QSW4Yc/solidgoldmagikarp-iii-glitch-token-archaeology), February 2023).
-# Asked to repeat such a **glitch token**, the models said something else. In your tokenizer, most bytes above 127 are such
-# tokens.
+# A tokenizer and its model may be trained on different texts. In 2023 Rumbelow and Watkins described tokens of GPT-2 and GPT-3
+# such as ` SolidGoldMagikarp`, a user name from a forum ([on their
+# origin](https://www.greaterwrong.com/posts/8viQEp8KBg2QSW4Yc/solidgoldmagikarp-iii-glitch-token-archaeology), February 2023).
+# Asked to repeat such a token, the models often said something else. The likely reason is that the string was frequent in the
+# tokenizer's text and nearly absent from the model's. A **glitch token** is a token that a model has hardly ever seen in training.
+# In your tokenizer, the bytes above 127 are such tokens: the stories contain none of them.
 #
 # ### Predict: the vector of an absent token (extra)
 #
-# In the small model the logits are dot products with the rows of the embedding table. Training never meets the token 200. What
-# happens to its row?
+# In the small model, the logits are dot products with the rows of the embedding table, the same table that turns ids into
+# vectors. Token 200 never occurs in the training text. What happens to its row?
 
 # %%
 # The row of token 200: "stays as it was", "moves like the rows of all absent tokens" or "moves at random"
@@ -505,8 +511,8 @@ predict("the vector of an absent token", ...)
 # %% [markdown]
 # ## 5. Your model reads your tokens
 #
-# Which tokens are best for a model? Cut the same stories in three ways, and *count* which token follows which, as the bigram
-# baseline of lesson 8 does. No training is needed.
+# Which tokens are best for a model? Cut the stories in three ways, and *count* which token follows which, as the bigram baseline
+# of lesson 8 does. No gradient steps are needed. To save time, only about half of the text is encoded with your tokens.
 
 
 # %%
@@ -538,8 +544,8 @@ for name in ("bytes", "your tokens"):
 # %% [markdown]
 # ### Predict: the better tokens
 #
-# With bytes, the bigram model loses 2.2 nats per token, with your tokens 3.2. Which of the two predicts the held-out stories
-# better?
+# With bytes, the loss of the bigram model is 2.2 nats per token; with your tokens it is 3.2. Which of the two predicts the
+# held-out stories better?
 
 # %%
 # The better one: "bytes" or "your tokens"
@@ -574,14 +580,14 @@ for name, (_, _, unseen) in texts.items():
 print("Computed with", per_byte.whose)
 
 # %% [markdown]
-# A compressor that uses these probabilities would need so many bits for each byte of text (the file itself has 8). A longer
-# token is a harder question, but there are fewer of them. Words look best here, with two reservations: the word tokenizer does
-# not store capitals and spaces, and it can read no other text.
+# A compressor that uses these probabilities would need about that many bits for each byte of text; uncompressed, a byte has 8. A
+# longer token is harder to predict, but there are fewer of them. Words look best here, with two reservations: the word tokenizer
+# does not store capitals and spaces, and it cannot read a text with other words.
 #
 # ### Train it
 #
-# Now train the small language model of lesson 8 on each cut: three blocks, width 96, 200 steps of 16 windows of 64 tokens, so
-# that each takes nearly the same work. Together they take about a minute.
+# Now train the small language model of lesson 8 on each cut: three blocks, width 96, 200 steps of 16 windows of 64 tokens. So the
+# three runs do nearly the same amount of work. Together they take about a minute.
 
 
 # %% tags=["demo"]
@@ -621,10 +627,11 @@ for name, (N, _, unseen) in texts.items():
 print("Computed with", to_ids.whose, "and", per_byte.whose)
 
 # %% [markdown]
-# What has changed from row to row? The embedding table grows with $N$. The same 64 tokens cover five times as much text, so
-# that attention looks back further, and each step of training shows the model more of the stories. The loss per token says the
-# opposite of the bits per byte. With much more training the three come closer, because a model can learn to spell; with little
-# training, it pays that the tokenizer already knows which bytes belong together.
+# What changes from row to row? The embedding table grows with $N$. Compared with 64 bytes, 64 of your tokens cover about 2.5 times
+# as much text, and 64 words about four times. So attention looks back further, and each step of training shows the model more of
+# the stories. Between bytes and your tokens, the loss per token and the bits per byte disagree about which is better. With little
+# training, it helps that the tokenizer already knows which bytes belong together; a model that is trained for longer can learn
+# that itself.
 
 # %% tags=["demo"]
 own_lm, at_first = trained["your tokens"]
@@ -635,8 +642,8 @@ for _ in range(60):
 print(to_text(ids, merges))
 
 # %% [markdown]
-# The model writes pieces of words, and has learned which make words. And the absent tokens? Compare how the rows of the
-# embedding table have moved in training.
+# The model writes pieces of words, and has learned something about which pieces form words. And the absent tokens? Compare how the
+# rows of the embedding table have moved in training.
 
 # %% tags=["demo"]
 moved = F.normalize(own_lm.tokens.weight - at_first, dim=-1)  # (N, D)
@@ -645,12 +652,12 @@ absent = torch.bincount(texts["your tokens"][1], minlength=len(moved)) == 0
 for name, group in {"absent": absent, "present": present}.items():
     cosines = moved[group] @ moved[group].mT
     n = len(cosines)
-    print(f"{n} tokens that are {name}: mean cosine of two moves {(cosines.sum() - n) / (n * (n - 1)):.2f}")
+    print(f"{n} tokens that are {name}: mean cosine similarity of two moves {(cosines.sum() - n) / (n * (n - 1)):.2f}")
 
 # %% [markdown]
-# The row of an absent token never enters the model as an input. But as an output it is one of the wrong answers at every
-# position, and the gradient of the loss pushes it away from every hidden state. All absent tokens get nearly the same push, so
-# their rows end up close together, and the model has never learned what to do when it reads one.
+# The row of an absent token never enters the model as an input. But as an output, it is a wrong answer at every position, and
+# gradient descent pushes it away from every hidden state, the vector that it is multiplied with. All absent tokens get nearly the
+# same push, so their rows move in nearly the same direction. And the model has never learned what to do when it reads one.
 
 # %% [markdown]
 # %%answer what_a_tokenizer_decides
@@ -658,20 +665,21 @@ for name, group in {"absent": absent, "present": present}.items():
 # %% [markdown]
 # ## 6. Which tokens may be drawn
 #
-# The model's part ends with the logits. What is done with them is the choice of whoever runs it. The most probable token each
-# time, called **greedy** decoding, tends to repeat itself. A draw from the whole softmax goes wrong in another way: each of
-# thousands of improbable tokens is rare, but together they come up often, and one of them can spoil a text. A low temperature
-# (lesson 2) reduces both their share and the variety. The other rules cut the tail off: they set the probabilities of some
-# tokens to 0 and rescale the others.
+# The model ends with the logits. Whoever runs it decides what to do with them. **Greedy decoding** takes the most probable token
+# each time; its texts tend to repeat themselves. Drawing from the whole softmax goes wrong in another way: each of thousands of
+# improbable tokens is rare, but together they come up often, and one of them can spoil a text.
 #
-# The simplest rule, **top-k**, keeps the $k$ most probable tokens. (The challenge of lesson 8 was the same with ties.)
+# A low temperature (lesson 2) reduces their share, but also the variety. The other rules cut off this *tail*: they set the
+# probabilities of improbable tokens to 0 and rescale the others.
+#
+# The simplest rule, **top-k**, keeps the $k$ most probable tokens. (The challenge of lesson 8 did the same, and handled ties.)
 #
 # ### Step: keep the k most probable tokens
 #
-# *Step ★☆☆ · about 3 minutes.* `logits` is `(..., N)`, and no two of a row are equal. Return the probabilities when only the `k`
-# most probable tokens of each row are kept; if `k` is larger than `N`, all are.
+# *Step ★☆☆ · about 3 minutes.* `logits` is `(..., N)`, and no two logits in a row are equal. Return the probabilities when only
+# the `k` most probable tokens of each row are kept; if `k` is larger than `N`, keep all.
 #
-# **Worked example.** The logits $(\ln 1, \ln 4, \ln 2, \ln 3)$ and $k = 2$: the weights 4 and 3 are left, so the probabilities
+# **Worked example.** The logits $(\ln 1, \ln 4, \ln 2, \ln 3)$ and $k = 2$: the exponentials 4 and 3 are left, so the probabilities
 # are $(0, \tfrac47, 0, \tfrac37)$.
 
 
@@ -685,19 +693,19 @@ def top_k_probabilities(logits: torch.Tensor, k: int) -> torch.Tensor:
 check(top_k_probabilities)
 
 # %% [markdown]
-# The same $k$ is too many where the model is sure, and too few where many tokens are possible. **Top-p**, also called *nucleus
+# The same $k$ is too large where the model is sure, and too small where many tokens are possible. **Top-p**, also called *nucleus
 # sampling* ([Holtzman et al. 2019](https://arxiv.org/abs/1904.09751)), adapts: it keeps the smallest set of most probable tokens
-# whose probabilities sum to at least $p$. So it also keeps the token that crosses the line.
+# whose probabilities sum to at least $p$. So it also keeps the token with which the sum reaches $p$.
 #
 # ### Exercise 4: `top_p(logits, p)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Return the probabilities `(..., N)`. At least one token is kept in each row, and $p = 1$ keeps every token, whatever rounding
-# says. Raise a `ValueError` that names `p` and its value unless $0 < p \le 1$.
+# Return the probabilities `(..., N)`. At least one token is kept in each row, and $p = 1$ keeps every token, even if a rounded sum
+# reaches 1 early. Raise a `ValueError` that names `p` and its value unless $0 < p \le 1$.
 #
-# **Worked example.** The probabilities are $(0.1, 0.5, 0.3, 0.1 - \varepsilon)$ and $p = 0.7$. One token sums to 0.5, which is
-# too little; two sum to 0.8. So the result is $(0, \tfrac58, \tfrac38, 0)$.
+# **Worked example.** The probabilities are $(0.12, 0.5, 0.3, 0.08)$ and $p = 0.7$. The most probable token has 0.5, which is not
+# enough; with the second, the sum is 0.8. So the result is $(0, \tfrac58, \tfrac38, 0)$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -731,8 +739,8 @@ grade(top_p)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **Min-p** ([Nguyen et al. 2024](https://arxiv.org/abs/2407.01082)) asks something simpler: a token is kept if it has at least
-# $p$ times the probability of the most probable one. Nothing has to be sorted or added up.
+# **Min-p** ([Nguyen et al. 2024](https://arxiv.org/abs/2407.01082)) uses a simpler rule: a token is kept if it has at least
+# $p$ times the probability of the most probable one. Finding these tokens needs no sorting and no running sum.
 #
 # ### Exercise 5: `min_p(logits, p)`
 #
@@ -740,8 +748,8 @@ grade(top_p)
 #
 # Return the probabilities `(..., N)`. Raise a `ValueError` that names `p` and its value unless $0 \le p \le 1$.
 #
-# **Worked example.** The probabilities are $(0.1, 0.5, 0.3, 0.1)$ and $p = 0.5$. The limit is $0.25$, so $0.5$ and $0.3$ are
-# kept: $(0, \tfrac58, \tfrac38, 0)$. With $p = 0.2$ the limit is exactly 0.1, and all four are kept.
+# **Worked example.** The probabilities are $(0.1, 0.5, 0.3, 0.1)$ and $p = 0.5$. The threshold is $0.25$, so $0.5$ and $0.3$ are
+# kept: $(0, \tfrac58, \tfrac38, 0)$. With $p = 0.2$ the threshold is 0.1, and all four are kept.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -774,7 +782,7 @@ grade(min_p)
 # %% [markdown]
 # ### Predict: at a high temperature
 #
-# After "The boat reached the river", the course's small model, with the temperature 1, gives nearly all probability to seven
+# After "The boat reached the river", the course's small model, at temperature 1, gives nearly all the probability to seven
 # tokens. With $\tau = 2$, how many of its 952 tokens does top-p with $p = 0.9$ keep?
 
 # %%
@@ -794,9 +802,10 @@ for tau in (0.5, 1.0, 2.0):
 print("Computed with", nucleus.whose, "and", relative.whose)
 
 # %% [markdown]
-# Temperature makes the tail heavier: 945 tokens get a little each, and together too much for top-p to ignore. Min-p looks only at
-# the ratio to the top, which is why its authors propose it for high temperatures. Whether the texts are better is another
-# question; [Schaeffer et al. 2025](https://arxiv.org/abs/2506.13681) examined the evidence again and found no clear advantage.
+# A high temperature makes the tail heavier: 945 tokens get a little each, and together too much for top-p to ignore. Min-p looks
+# only at the ratio to the most probable token, and its authors recommend it for high temperatures. Whether the texts are better is
+# another question: [Schaeffer et al. 2025](https://arxiv.org/abs/2506.13681) examined the evidence again, and found no advantage
+# in quality or diversity over the older rules.
 
 # %% tags=["demo"]
 # @title The next token under six rules
@@ -818,13 +827,13 @@ figures.show(
 # %% [markdown]
 # ## 7. Against repetition
 #
-# A model that has written a phrase twice finds a third time probable: that is what heads that copy do (lesson 8). The
-# **repetition penalty** lowers the logits of all tokens that have already occurred.
+# A model that has written a phrase twice often gives a third time a high probability: induction heads copy what came before
+# (lesson 8). The **repetition penalty** is meant to make all tokens that have already occurred less probable.
 #
 # ### Predict: division by the penalty
 #
-# A first version divides the logit of each token that occurred by 1.5. A token has the logit $-3$, and has occurred. What does
-# the division do to its probability?
+# A first version divides the logit of each token that has occurred by 1.5. One such token has the logit $-3$; nothing else
+# changes. What does the division do to its probability?
 
 # %%
 # The probability: "falls", "rises" or "stays"
@@ -840,8 +849,8 @@ for name, changed in {"before": two, "divided": torch.tensor([1.0, -3.0 / 1.5])}
 #
 # *Difficulty ★☆☆ · about 5 minutes*
 #
-# `logits` is `(N,)`, `ids` int64 `(T,)`, all tokens so far, perhaps none. Return new logits: those of tokens in `ids` are divided
-# by `penalty` if they are positive, else multiplied by it. A token that occurs five times is penalized once. Raise a
+# `logits` is `(N,)`; `ids`, int64 `(T,)`, holds all tokens so far, possibly none. Return new logits: those of tokens in `ids` are
+# divided by `penalty` if they are positive, else multiplied by it. A token that occurs five times is penalized once. Raise a
 # `ValueError` that names `penalty` and its value unless it is above 0. This is the form that libraries use; [Keskar et al.
 # 2019](https://arxiv.org/abs/1909.05858), who proposed the penalty, only divide.
 #
@@ -888,19 +897,19 @@ print("Computed with", penalize.whose)
 
 # %% [markdown]
 # A mild penalty helps. But the rule does not know why a token comes back: "the" and the full stop *must* be repeated, and with a
-# penalty of 3 the text falls apart once all small words are used up. And the result depends on where 0 is: adding 10 to all
+# penalty of 3 the text falls apart once all common words are penalized. The result also depends on where 0 is: adding 10 to all
 # logits changes no probability, but it changes what the penalty does.
 
 # %% [markdown]
 # ## 8. How probable is an answer
 #
-# So far one token was chosen at a time. To compare whole answers, as tests with multiple choices do, multiply the probabilities
-# of their tokens, each given all tokens before it. In logarithms the product is a sum, which does not underflow:
+# So far you chose one token at a time. To compare whole answers, as multiple-choice benchmarks do, multiply the probabilities of
+# their tokens, each given all tokens before it. The logarithm of the product is a sum, which does not underflow:
 #
 # $$ \ln P(\text{continuation} \mid \text{prompt}) = \sum_{i=0}^{M-1} \ln p(y_i \mid x_0, \dots, x_{T-1}, y_0, \dots, y_{i-1}) $$
 #
 # Here $x_0, \dots, x_{T-1}$ are the tokens of the prompt and $y_0, \dots, y_{M-1}$ those of the continuation. One call of the
-# model has all the logits that are needed.
+# model returns all the logits that you need.
 #
 # ### Exercise 7: `continuation_log_probability(model, prompt, continuation)`
 #
@@ -957,11 +966,11 @@ for answer in ("bank", "bank and looked at the water", "landing", "teacher"):
 print("Computed with", log_probability.whose)
 
 # %% [markdown]
-# Each further factor is at most 1. So a sum favours short answers, and a mean per token favours long answers with easy ends.
-# Tests differ in which one they use, or divide by the number of bytes, and their results differ with it.
+# Each further factor is at most 1, so the sum favours short answers. The mean per token favours long answers whose ends are easy
+# to predict. Benchmarks differ in which of the two they use, and some divide by the number of bytes; the ranking can differ, too.
 
 # %% tags=["demo"]
-# @title The same text, with the prompt cut at another place
+# @title The same text, with the prompt cut at different places
 cuts = (("The boat reached ", "the river"), ("The boat reached", " the river"), ("The boat reached th", "e river"))
 for first, second in cuts:
     ids = torch.tensor(to_ids(first, merges) + to_ids(second, merges))
@@ -976,11 +985,11 @@ print("Computed with", to_ids.whose, "and", log_probability.whose)
 # %% [markdown]
 # ## 9. Only what a grammar allows
 #
-# A program that reads what a model writes needs it in a fixed form, such as JSON. A prompt can ask for it; a mask can enforce it.
-# Before each draw, all tokens that would break the form get the logit $-\infty$. This is **constrained decoding**.
+# A program that reads what a model writes needs it in a fixed format, such as JSON. A prompt can ask for it; a mask can enforce
+# it. In **constrained decoding**, all tokens that would break the format get the logit $-\infty$ before each draw.
 #
 # A grammar is given as a function: `advance(state, character)` returns the state after one more character, or `None` if the
-# character is not allowed there. Here is one for a small part of JSON: an object of texts and numbers.
+# character is not allowed there. Here is one for a small part of JSON: an object whose values are strings and numbers.
 
 
 # %%
@@ -1017,15 +1026,15 @@ for text in ('{"boat":12}', '{"boat":"old","age":7}', '{"boat":}', "boat"):
     print(f"{text:24} {final_state(text)}")
 
 # %% [markdown]
-# A token is several characters, and may cross from one state to the next: `":` ends a key and begins a value. So each token has
-# to be tried, character by character.
+# A token may have several characters and pass through several states: `":` ends a key and begins a value. So you have to try each
+# token character by character.
 #
 # ### Exercise 8: `allowed_tokens(state, pieces, advance)`
 #
 # *Difficulty ★★☆ · about 6 minutes*
 #
 # `pieces` is a list of `N` strings. Return a bool tensor `(N,)`: True where *all* characters of the piece are allowed, one after
-# the other, beginning in `state`. An empty piece is not allowed, because a model could write it for ever. A state may be any
+# the other, beginning in `state`. An empty piece is not allowed, because a model could write it forever. A state may be any
 # object except `None`, also 0 or an empty string, so compare with `is None`.
 #
 # **Worked example.** In the state "in a number", of the pieces `7`, `7,`, `7,"`, `7x` and the empty one, the first three are
@@ -1074,7 +1083,7 @@ for state in ("start", "open", "in a key", "in a number"):
 print("Computed with", allowed.whose)
 
 # %% [markdown]
-# Now let the model that you trained in section 5 write JSON. It has seen none: there is not one brace in the stories.
+# Now let the model that you trained in section 5 write JSON. It has never seen any: the stories contain no braces.
 
 # %% tags=["demo"]
 for seed in range(3):
@@ -1083,7 +1092,7 @@ for seed in range(3):
     while state != "end" and len(text) < 60:
         mask = allowed(state, strings, advance)
         shares = own_lm(written[-96:])[-1].masked_fill(~mask, -torch.inf).softmax(-1)
-        if len(text) > 40 and mask.any():  # come to an end: prefer the signs that close
+        if len(text) > 40 and mask.any():  # come to an end: prefer closing punctuation
             closing = torch.tensor([string in ('"', "}", '":', '"}') for string in strings]) & mask
             shares = shares * closing if closing.any() else shares
         token = torch.multinomial(shares, 1, generator=generator)
@@ -1093,29 +1102,31 @@ for seed in range(3):
 print("Computed with", allowed.whose)
 
 # %% [markdown]
-# The form is right, always. The content is not: a mask removes what is wrong, but it does not make the model know what is
-# right. And it forces a model to go on from texts that it would never have begun.
+# Every text that reaches the state "end" has the right form. The content makes no sense: a mask removes what the grammar forbids,
+# but it does not tell the model what is true. It also forces the model to continue texts that it would hardly ever have begun.
 
 # %% [markdown]
 # ## 10. Draft and verify
 #
-# A large model is slow because it is called once per token. In **speculative decoding** a small model, the *draft*, writes $M$
-# tokens, and the large one, the *target*, reads all of them in one call: it now has its own distributions at all $M$ positions,
-# and one more ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192), [Chen et al. 2023](https://arxiv.org/abs/2302.01318)).
-# The challenge `speculate` of lesson 9 derives the rule for one position: accept token $i$ with probability
-# $\min(1, p_i / q_i)$, where $p_i$ is the target's probability and $q_i$ the draft's; after a rejection draw from what the draft
-# lacks, $\max(0, p_j - q_j)$ for each token $j$, rescaled.
+# A large model writes slowly because it is called once per token. In **speculative decoding** a small model, the *draft*, writes
+# $M$ tokens, and the large one, the *target*, reads all of them in one call. This gives the target's own distributions at all $M$
+# positions, and at one more ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192), [Chen et al.
+# 2023](https://arxiv.org/abs/2302.01318)).
+#
+# The rule for one position, which the challenge `speculate` of lesson 9 derives, is as follows. Let $p_j$ be the target's
+# probability of token $j$ there, and $q_j$ the draft's. Accept a drafted token $j$ with probability $\min(1, p_j / q_j)$. After a
+# rejection, draw another token from what the draft lacks: $\max(0, p_j - q_j)$ for each token $j$, divided by the sum of these.
 #
 # ### Exercise 9: `verify_draft(drafted, draft, target, chances)`
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
 # - `drafted` is int64 `(M,)`; row $i$ of `draft`, `(M, N)`, is the distribution from which token $i$ was drawn. Row $i$ of `target`,
-#   `(M + 1, N)`, is the target's at the same position; its last row comes after all drafted tokens.
+#   `(M + 1, N)`, is the target's distribution at the same position; its last row is for the position after all drafted tokens.
 # - Token $i$ is accepted if all before it were, and `chances[i] < target[i, drafted[i]] / draft[i, drafted[i]]`. The chances,
-#   `(M,)`, are drawn evenly from 0 to 1 by the caller, so that your function has no randomness.
+#   `(M,)`, are drawn uniformly from 0 to 1 by the caller, so your function itself is not random.
 # - Return `(n_accepted, probabilities)`: an `int`, and the distribution `(N,)` of the next token. After a rejection at position
-#   $i$ it is $\max(0, \mathbf{p} - \mathbf{q})$ at that position, divided by its sum. If all are accepted, it is the last row of
+#   $i$ it is `max(0, target[i] - draft[i])`, entry by entry, divided by its sum. If all are accepted, it is the last row of
 #   `target`.
 #
 # **Worked example.** Two tokens exist. The draft gives $(\tfrac34, \tfrac14)$, the target $(\tfrac12, \tfrac12)$, and token 0 was
@@ -1156,14 +1167,14 @@ grade(verify_draft)
 # %% [markdown]
 # ### Prove it
 #
-# Samples could only show that the output is *roughly* right. You can compute its distribution exactly. Take one drafted token.
-# It is token $j$ with probability $q_j$. Then there is a threshold: for chances below it, `verify` accepts, and $j$ comes out;
-# for chances above it, another token is drawn from the distribution that `verify` returns. Add up all ways in which each token
-# can come out.
+# From samples you could only estimate the distribution of the output. But you can compute it. Take one drafted token: it is token
+# $j$ with probability $q_j$. For each $j$ there is a threshold. For chances below it, `verify` accepts, and $j$ is emitted; for
+# chances above it, a token is drawn from the distribution that `verify` returns. Add up all the ways in which each token can be
+# emitted.
 #
 # ### Predict: a bad draft
 #
-# The draft always proposes the same token, whatever the text. Which distribution has the first emitted token?
+# The draft always proposes the same token, whatever the text. What is the distribution of the first emitted token?
 
 # %%
 # The distribution: "the draft's", "the target's" or "between the two"
@@ -1174,13 +1185,13 @@ predict("a bad draft", ...)
 #
 # *Difficulty ★★★ · about 12 minutes*
 #
-# `draft` and `target` are distributions `(N,)`. Return the distribution `(N,)` of the first token that comes out, exact to
+# `draft` and `target` are distributions `(N,)`. Return the distribution `(N,)` of the first emitted token, exact to
 # 0.001, for *any* function `verify`, right or wrong: find its threshold and its distributions by calling it. Call it as
-# `verify(drafted (1,), draft (1, N), target (2, N), chances (1,))`; the second row of `target` may be any distribution, since only
-# the first token is asked for.
+# `verify(drafted (1,), draft (1, N), target (2, N), chances (1,))`; the second row of `target` may be any distribution, since it is
+# not used for the first token.
 #
-# **Worked example.** A wrong `verify` accepts everything. Then the result is `draft`. Another one rejects everything and returns
-# `target[0]`. Then the result is `target`.
+# **Worked example.** If a wrong `verify` accepts everything, the result is `draft`. If another one rejects everything and returns
+# the first row of its `target`, the result is `target`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -1246,18 +1257,18 @@ for name, function in {"verify_draft": verify, "the wrong version": corrects_fro
 print("Computed with", emitted.whose, "and", verify.whose)
 
 # %% [markdown]
-# This is a test that you can keep. It judges a distribution and not samples, so that it cannot fail by chance, and it finds
-# errors that no reader of the texts would notice.
+# This is a test worth keeping. It checks a distribution and not samples, so it cannot fail because of an unlucky draw, and it finds
+# errors that a reader of the texts would hardly notice.
 #
 # ### Use it
 #
-# The target is the small language model. The draft only counts: which word followed the last two words in the stories, or, where
-# these never occurred, the last one.
+# The target is the small language model. The draft only uses counts from the stories: which word followed the last two words,
+# mixed with which word followed the last one.
 
 
 # %%
 def by_counting(ids):
-    """The draft: the distribution (N,) of the next token, from the counts of what followed the last two."""
+    """The draft: the distribution (N,) of the next token, from counts of what followed the last two and the last one."""
     text, last, before = texts["words"][1], ids[-1], ids[-2]
     followed = text[2:][(text[:-2] == before) & (text[1:-1] == last)]
     shares = torch.bincount(followed, minlength=len(lm.words)).float()
@@ -1305,8 +1316,8 @@ figures.show(
 # %% [markdown]
 # ### Predict: tokens per call
 #
-# Suppose each checked token is accepted with probability $\tfrac12$, whatever the others are, and the draft writes four. How many
-# tokens does one call of the target yield on average?
+# Suppose that each drafted token that is checked is accepted with probability $\tfrac12$, independently of the others, and that
+# the draft writes four. How many tokens does one call of the target yield on average?
 
 # %%
 # Tokens per call: "about 1.9", "about 3" or "about 5"
@@ -1318,20 +1329,21 @@ for rate in (0.3, 0.5, 0.8, 0.95):
     print(f"accepted {rate:4}:", ", ".join(f"M = {M}: {number:.2f} tokens per call" for M, number in per_call.items()))
 
 # %% [markdown]
-# With an accepted share $\alpha$, a call yields $1 + \alpha + \alpha^2 + \dots + \alpha^M$ tokens. A longer draft helps only if
-# $\alpha$ is high, and drafting costs time, too. How high $\alpha$ can be is known: it is the part that both distributions have
-# in common, $\sum_j \min(p_j, q_j)$.
+# With an accepted share $\alpha$, the same at every position, a call yields $1 + \alpha + \alpha^2 + \dots + \alpha^M$ tokens on
+# average. A longer draft helps only if $\alpha$ is high, and drafting costs time, too. At one position, the probability that the
+# rule accepts is what both distributions have in common, $\sum_j \min(p_j, q_j)$.
 
 # %% [markdown]
 # ## 11. The answer
 #
-# **What does the model read?** A list of ids: pieces of bytes that were frequent in some text, learned before the model and
-# without it. Any string can be read, but numbers, spaces and other scripts are cut in ways that nobody chose, and a token that
-# was never trained has a vector that means nothing. Only a loss per byte compares models with different tokens.
+# **What does the model read?** A list of ids. They stand for runs of bytes that were frequent in some text, and were learned
+# before the model and without it. Any text can be encoded, but numbers, spaces and other scripts may be cut in ways that nobody
+# chose, and the vector of a token that never occurred in training is of no use as an input. To compare models with different
+# tokens, use the loss per byte of the same text.
 #
-# **Who chooses what it says?** Not the model alone. It gives a distribution. Temperature, top-p, min-p and penalties change
-# that distribution, a grammar cuts it, and then a random number decides. Speculative decoding is the exception: it changes how
-# fast the text comes, and provably not which text.
+# **Who chooses what it says?** Not the model alone: it gives a distribution. Temperature, top-p, min-p and penalties change that
+# distribution, a grammar removes some of the tokens, and then a random number decides. Speculative decoding is the exception: it
+# changes how fast the text is written, but not the distribution from which it is drawn.
 
 # %% [markdown]
 # ## Your experiment (extra)
@@ -1354,8 +1366,8 @@ check("experiment", finding)
 # ### Predict: "The mask only removes what is wrong" (extra)
 #
 # A colleague says: "Constrained decoding gives valid texts with the same probabilities as if we drew texts freely and threw the
-# invalid ones away. It is only faster." A toy model writes two letters: first `a` (0.9) or `b` (0.1); after `a`, then `x` (0.01)
-# or `y` (0.99); after `b`, then `x` (1.0). Only texts that end in `x` are valid. Is he right?
+# invalid ones away. It is only faster." A toy model writes two letters: first `a` (0.9) or `b` (0.1); after `a` comes `x` (0.01)
+# or `y` (0.99); after `b` always `x` (1.0). Only texts that end in `x` are valid. Is your colleague right?
 
 # %%
 # The two ways: "the same" or "different"
@@ -1368,15 +1380,15 @@ for text, share in valid.items():
     print(f"{text}: masked {first[text[0]]:.2f}, drawn freely until valid {share / sum(valid.values()):.2f}")
 
 # %% [markdown]
-# The mask looks at one step. It lets the model walk into `a`, from where a valid text is nearly impossible, and then forces it
-# on. That is not a bug of a program; it is a property of the method. To get the other distribution, each token must be weighted
-# by how probable a valid text still is after it.
+# The mask looks at one step only. It lets the model choose `a`, after which a valid text is very improbable, and then forces it to
+# write `x`. That is not a bug in a program; it is a property of the method. To get the other distribution, you would have to
+# weight each token by how probable a valid text still is after it.
 
 # %% [markdown]
 # ## 13. Seen in the wild (extra)
 #
 # **The penalty that rewarded.** A library divided the logits of repeated tokens by the penalty, whatever their sign. Symptom:
-# "The dog dog dog dog", and the more, the higher the penalty
+# "The dog dog dog dog", and a higher penalty caused more repetition
 # ([transformers#2302](https://github.com/huggingface/transformers/issues/2302), December 2019).
 #
 # ```diff
@@ -1384,35 +1396,34 @@ for text, share in valid.items():
 # + logits[seen] = torch.where(logits[seen] > 0, logits[seen] / penalty, logits[seen] * penalty)
 # ```
 #
-# **One token short.** Several versions of top-p compare the sum *with* the token, and so drop the one that crosses the line.
-# Symptom: none; the texts are only less varied than $p$ says
-# ([reasoning-from-scratch#164](https://github.com/rasbt/reasoning-from-scratch/issues/164), February 2026;
-# [maxtext#950](https://github.com/AI-Hypercomputer/maxtext/issues/950), where the reporter found that the code was right after
-# all).
+# **One token short.** Several versions of top-p compare $p$ with the sum that *includes* a token, and so drop the one with which
+# the sum reaches $p$. Symptom: no error; the texts are only less varied than $p$ promises
+# ([reasoning-from-scratch#164](https://github.com/rasbt/reasoning-from-scratch/issues/164), reported in February 2026;
+# [esm#360](https://github.com/Biohub/esm/pull/360), July 2026).
 #
 # ```diff
 # - keep = sums <= p
 # + keep = sums - probabilities < p
 # ```
 #
-# **A round trip that lost a space.** With default settings, a published tokenizer decoded `the word 'social'` to `the
-# word'social'`, because a step after decoding tidied spaces up
-# ([transformers#40088](https://github.com/huggingface/transformers/issues/40088), August 2025). Test `decode(encode(text)) ==
-# text` with texts that nobody writes.
+# **A round trip that lost a space.** With a library's default settings, the tokenizer of Llama 3.1 decoded the ids of
+# `the word 'social'` to `the word'social'`, because a step after decoding removed spaces before punctuation
+# ([transformers#40088](https://github.com/huggingface/transformers/issues/40088), August 2025). Test
+# `decode(encode(text)) == text` with unusual texts as well.
 #
 # **A draft that was not drawn.** An implementation of speculative decoding took the draft's most probable token, but verified it
 # as if it had been drawn from the softmax. Symptom: texts that differ from the target's
-# ([speculative-sampling#3](https://github.com/jaymody/speculative-sampling/issues/3), August 2023). The rule is right only for
-# the distribution from which the token really comes.
+# ([speculative-sampling#3](https://github.com/jaymody/speculative-sampling/issues/3), August 2023). The rule is right only if
+# `draft` is the distribution from which the token was really drawn.
 
 # %% [markdown]
 # ## Summary
 #
-# 1. BPE begins with bytes and joins the most frequent pair, again and again. Any string can be encoded, and comes back.
-# 2. What was frequent in the tokenizer's text is short; numbers, spaces and other scripts surprise.
+# 1. BPE begins with bytes and joins the most frequent pair, again and again. Any text can be encoded and decoded without loss.
+# 2. What was frequent in the tokenizer's text takes few tokens; numbers, spaces and other scripts may take surprisingly many.
 # 3. A loss per token depends on the tokens. Compare models by bits per byte.
-# 4. Top-k, top-p and min-p cut the tail off; penalties and grammars change the distribution, too.
-# 5. Speculative decoding changes the speed and not the distribution, and you can prove it without drawing a sample.
+# 4. Top-k, top-p and min-p cut off the tail of the distribution; penalties and grammars change it, too.
+# 5. Speculative decoding changes the speed and not the distribution, and you can check that without drawing a sample.
 #
 # $$ q_j \min\left(1, \frac{p_j}{q_j}\right) + c \, \frac{\max(0, p_j - q_j)}{\sum_l \max(0, p_l - q_l)} = p_j , \qquad
 #    c = 1 - \sum_l \min(p_l, q_l) $$
@@ -1421,8 +1432,8 @@ for text, share in valid.items():
 #
 # **To read on:** Sennrich et al., [Neural Machine Translation of Rare Words with Subword
 # Units](https://arxiv.org/abs/1508.07909), which brought BPE to language · Holtzman et al., [The Curious Case of Neural Text
-# Degeneration](https://arxiv.org/abs/1904.09751), on why greedy texts repeat · Leviathan et al., [Fast Inference from
-# Transformers via Speculative Decoding](https://arxiv.org/abs/2211.17192), with the proof that you computed.
+# Degeneration](https://arxiv.org/abs/1904.09751), on greedy texts that repeat themselves · Leviathan et al., [Fast Inference from
+# Transformers via Speculative Decoding](https://arxiv.org/abs/2211.17192), with the proof of what you computed.
 
 # %% [markdown]
 # ## Challenge: `train_bpe_counted(ids, n_merges)` (extra)
@@ -1432,17 +1443,16 @@ for text, share in valid.items():
 # `train_bpe` counts all pairs again after each merge. But a join changes only the pairs next to it. Learn the same merges with
 # counts that are *updated*.
 #
-# `ids` is a chain of ids, in which positions keep their names. `ids.first` is the first position (None if the chain is empty),
-# `ids.after(i)` and `ids.before(i)` are its neighbours, or None. `ids.pair(i)` returns the id at position `i` and the next id
-# as a pair, or None where there is no pair; each call is counted as a look. `ids.join(i, new)` replaces both ids by `new`, in
-# place: position `i` stays, the next position is gone.
+# `ids` is a linked list of ids, in which a position keeps its number when others disappear. `ids.first` is the first position
+# (None if the list is empty); `ids.after(i)` and `ids.before(i)` are the neighbours of position `i`, or None. `ids.pair(i)` returns
+# the id at position `i` and the next id as a pair, or None where there is no pair; each call counts as one *look*.
+# `ids.join(i, new)` replaces both ids by `new`, in place: position `i` stays, the next position is gone.
 #
 # Return the merges, by the rules of exercise 1. With `T` ids and `J` joins in all, at most $2T + 8J$ looks are allowed. Look at
 # the text through `ids.pair` only: copying it first would evade the count.
 #
 # **Worked example.** For the bytes of `abababc`, seven ids, and two merges, one walk takes seven looks. The pair (97, 98) is at the
-# positions 0, 2 and 4. Joining at 0 removes the pairs at 0 and
-# at 1, and adds the pair (256, 97) at 0.
+# positions 0, 2 and 4. Joining at 0 removes the pairs at 0 and at 1, and adds the pair (256, 97) at 0.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -1453,7 +1463,7 @@ from course.sample_models import LinkedIds
 
 
 def train_bpe_counted(ids: LinkedIds, n_merges: int) -> list[tuple[int, int]]:
-    """The merges of `train_bpe`, from a chain of ids that is joined in place, with counts that are updated.
+    """The merges of `train_bpe`, from a linked list of ids that is joined in place, with counts that are updated.
 
     Looks at pairs at most 2 T + 8 J times, for T ids and J joins.
     """
