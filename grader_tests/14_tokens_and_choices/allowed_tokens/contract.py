@@ -90,6 +90,11 @@ def _(draw):
         yield call(number, pieces, sample_model("grammar", rules=rules)).label(
             f"24 pieces in state {number} of a drawn grammar"
         )
+    spaced = [{" ": 1, "a": 1}, {"a": 2, "\n": 0}, {" ": 2, "b": 0}]
+    pieces = [" ", " a", "a", "a ", "aa ", " \n", "\n", "a\na", " a b", "aab", "a b", "aa b", " a\n", "\n "]
+    yield call(0, shuffled(draw, pieces), sample_model("grammar", rules=spaced)).label(
+        "14 pieces with spaces and line ends, which this grammar allows in some states"
+    )
     long = [{"a": 1}, {"b": 2}, {"c": 3}, {"d": 4}, {"e": 0}]
     words = ["abcdeabcde", "abcdeabcdf", "abcdeabcd", "bcde", "abcdea", "abxde", "a", "e"]
     yield call(0, shuffled(draw, words), sample_model("grammar", rules=long))

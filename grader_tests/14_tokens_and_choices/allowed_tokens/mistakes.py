@@ -179,4 +179,17 @@ right.mistake(arguments.argument_changed("sorts_the_pieces", what="`pieces`"), l
 + pieces.sort()
 + return torch.tensor(allowed, dtype=torch.bool)
 """).feedback("You sort the caller's list of pieces in place. Its order is that of the vocabulary: leave it alone.")
+right.mistake("strips_white_space", {"for piece in pieces:": "for piece in map(CLEAN, pieces):"}, loses=EVERY).for_each(
+    CLEAN=("str.strip", "str.rstrip", "str.lstrip", 'lambda piece: "".join(piece.split())')
+).feedback("You remove spaces and line ends from the pieces. They are characters for the grammar like all others.")
+right.mistake(
+    "stops_at_the_first_bad_piece",
+    {
+        "(reached is not None)": "(reached is not None)\n        if reached is None:\n            break",
+        "torch.tensor(allowed, dtype": "torch.tensor(allowed + [False] * (REST), dtype",
+    },
+    loses=EVERY,
+).for_each(REST=("len(pieces) - len(allowed)", "0")).feedback(
+    "You stop at the first piece that is not allowed. The pieces after it may be allowed: go on with the next one."
+)
 right.mistake(results.nothing_returned, {"return torch.tensor": "torch.tensor"}, loses=EVERY)

@@ -103,8 +103,12 @@ right.mistake(
 right.mistake("no_softmax", {"torch.log_softmax(rows, dim=-1)": "rows"}, loses=SUM).feedback(
     "You add logits. A log-probability is what `log_softmax` over the vocabulary makes of them."
 )
-right.mistake(
-    "softmax_over_positions", {"torch.log_softmax(rows, dim=-1)": "torch.log_softmax(rows, dim=0)"}, loses=SUM
+right.mistake("softmax_over_positions", {"torch.log_softmax(rows, dim=-1)": "LOGS"}, loses=SUM).for_each(
+    LOGS=(
+        "torch.log_softmax(rows, dim=0)",
+        "torch.log_softmax(logits, dim=0)[first : first + len(continuation)]",
+        "torch.log_softmax(logits[:-1], dim=0)[first : first + len(continuation)]",
+    )
 ).feedback("Your softmax runs over the positions. It has to run over the vocabulary, the last dimension.")
 right.mistake(
     "takes_the_most_probable", {"logs.gather(-1, continuation[:, None]).sum()": "logs.amax(-1).sum()"}, loses=SUM
@@ -199,4 +203,7 @@ right.mistake(
     {"torch.log_softmax(rows, dim=-1)": "torch.log_softmax(rows.float(), dim=-1).to(rows.dtype)"},
     loses=FORM,
 )
+right.mistake(
+    "softmax_over_the_batch", {"torch.log_softmax(rows, dim=-1)": "torch.log_softmax(rows[None], dim=0)[0]"}, loses=SUM
+).feedback("Your softmax runs over the batch. With one text each probability is 1: it has to run over the vocabulary.")
 right.mistake(results.nothing_returned, {"return logs": "logs"}, loses=SUM)

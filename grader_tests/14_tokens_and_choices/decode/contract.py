@@ -54,6 +54,7 @@ def _(draw):
     yield call(list(text.encode()), [])
     yield call(list(f" {drawn_text(draw, 'aB', 3, 2)}\r\n  C\n\r\n".encode()), [])
     yield call(encoded(text, merges), merges)
+    yield call([*"\ufeffa\ufeff".encode(), 97 + draw.integer(0, 26)], []).label("a text that begins with U+FEFF")
     merges = [(97, 97), (256, 256), (257, 257), (258, 97)]  # each made of the one before
     yield call([257 + draw.integer(0, 2), 98, 259, 32, 256, 258], merges)
     yield call([], merges)

@@ -83,9 +83,16 @@ def decode(ids, merges):
         i = int(i)
         if i < 0 or i >= 256 + len(merges):
             raise ValueError(f"ids has the id {i}")
-        found += [i] if i < 256 else [part for part in merges[i - 256] if part < 256]
+        found += [i] if i < 256 else PARTS
     return bytes(found).decode("utf-8", errors="replace")
-""").feedback("You take a merge apart only once. Its parts may be merges themselves: go on until only bytes are left.")
+""").for_each(
+    PARTS=(
+        "[part for part in merges[i - 256] if part < 256]",
+        "[min(part, 255) for part in merges[i - 256]]",
+        "[part % 256 for part in merges[i - 256]]",
+        "list(merges[i - 256])",
+    )
+).feedback("You take a merge apart only once. Its parts may be merges themselves: go on until only bytes are left.")
 right.mistake("numbers_the_merges_otherwise", {"found += pieces[i]": "found += pieces[NUMBER]"}, loses=TEXT).for_each(
     NUMBER=("min(i + 1, len(pieces) - 1) if i > 255 else i", "i - 1 if i > 256 else i")
 ).feedback("You take the wrong merge for an id. Merge m, counted from 0, has the id 256 + m.")
@@ -184,4 +191,37 @@ right.mistake(arguments.argument_changed("uses_up_the_ids", what="`ids`"), loses
 + while ids:
 +     i = ids.pop(0)
 """).feedback("You take the ids out of the caller's list, so it is empty afterwards. Read them without `pop` or `del`.")
+right.mistake("drops_the_byte_order_mark", {'found.decode("utf-8", errors="replace")': "TEXT"}, loses=TEXT).for_each(
+    TEXT=('found.decode("utf-8-sig", errors="replace")', 'found.decode("utf-8", errors="replace").lstrip("\\ufeff")')
+).feedback(
+    "You drop the character U+FEFF at the start of a text, as `utf-8-sig` does. It is a character like all others."
+)
+decode.mistake("lets_the_lookup_fail", loses=ERROR).full_code("""
+def decode(ids, merges):
+    pieces = {i: bytes([i]) for i in range(256)}
+    for m, (left, right) in enumerate(merges):
+        pieces[256 + m] = pieces[left] + pieces[right]
+    return b"".join(PIECE for i in ids).decode("utf-8", errors="replace")
+""").for_each(
+    PIECE=(
+        "pieces[int(i)]",
+        "bytes([int(i)]) if i < 256 else pieces[int(i)]",
+        "bytes([int(i)]) if i < 256 else b''.join(pieces[part] for part in merges[int(i) - 256])",
+    )
+).feedback(
+    "You look up an id that does not exist, and leave the error as Python raises it. Raise a ValueError that names "
+    "`ids` and the id."
+)
+right.mistake(arguments.wrong_error("KeyError"), loses=ERROR)
+right.mistake(arguments.argument_changed("expands_the_ids_in_place", what="`ids`"), loses=FORM).patch("""
+- return found.decode("utf-8", errors="replace")
++ if isinstance(ids, list):
++     at = 0
++     while at < len(ids):
++         if ids[at] > 255:
++             ids[at : at + 1] = merges[ids[at] - 256]
++         else:
++             at += 1
++ return found.decode("utf-8", errors="replace")
+""").feedback("You take the merges apart in the caller's own list, so it holds other ids afterwards. Make a new list.")
 right.mistake(results.nothing_returned, {"return found.decode(": "found.decode("}, loses=TEXT)

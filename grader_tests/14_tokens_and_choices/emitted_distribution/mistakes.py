@@ -200,4 +200,17 @@ right.mistake(arguments.argument_changed("adds_to_the_draft", what="`draft`"), l
 + draft.copy_(emitted)
 + return emitted
 """).feedback("You write into the caller's `draft`. Begin with a new tensor of zeros.")
+emitted_distribution.mistake("decides_by_one_chance", loses=WRONG).full_code("""
+def emitted_distribution(verify, draft, target):
+    emitted = torch.zeros_like(draft)
+    both = torch.stack([target, target])
+    for token in range(len(draft)):
+        chances = torch.full((1,), 0.5, dtype=draft.dtype)
+        n_accepted, probabilities = verify(torch.tensor([token]), draft[None], both, chances)
+        if n_accepted == 1:
+            emitted[token] += draft[token]
+        else:
+            emitted += draft[token] * probabilities
+    return emitted
+""").feedback("You ask for one chance only, so a token counts as accepted always or never. Find the threshold.")
 right.mistake(results.nothing_returned, {"    return emitted": "    print(emitted)"}, loses=(RIGHT, WRONG))

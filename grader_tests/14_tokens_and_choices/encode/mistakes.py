@@ -264,4 +264,45 @@ right.mistake(arguments.argument_changed("uses_up_the_merges", what="`merges`"),
     "You take the merges out of the caller's list, so it is empty afterwards. Read them without `pop`, `remove` or "
     "`del`."
 )
+encode.mistake("joins_as_soon_as_it_can", loses=ORDER).full_code("""
+def encode(text, merges):
+    learned = {tuple(pair): 256 + m for m, pair in enumerate(merges)}
+    found = []
+    for i in text.encode("utf-8"):
+        found.append(i)
+        while tuple(found[-2:]) in learned:
+            found[-2:] = [learned[tuple(found[-2:])]]
+    return found
+""").feedback(
+    "You join each learned pair as soon as you meet it. Join the one that was *learned* first, wherever it is."
+)
+encode.mistake("encodes_words_without_gaps", loses=ANY).full_code("""
+def encode(text, merges):
+    found = []
+    for word in text.split():
+        ids = list(word.encode("utf-8"))
+        for m, pair in enumerate(merges):
+            i = 0
+            while i < len(ids) - 1:
+                if tuple(ids[i : i + 2]) == tuple(pair):
+                    ids[i : i + 2] = [256 + m]
+                i += 1
+        found += ids
+    return found
+""").feedback("You encode word by word and drop what is between. Spaces and line ends are bytes like all others.")
+right.mistake("stops_at_a_missing_pair", loses=ORDER).patch("""
+- while True:
+-     known = [pair for pair in zip(ids, ids[1:]) if pair in learned]
+-     if not known:
+-         return ids
+-     pair = min(known, key=learned.get)
+-     ids = join(ids, pair, learned[pair])
++ for pair, new in learned.items():
++     if pair not in zip(ids, ids[1:]):
++         break
++     ids = join(ids, pair, new)
++ return ids
+""").feedback(
+    "You stop at the first learned pair that does not occur in the text. Later ones may: go on with the next."
+)
 right.mistake(results.nothing_returned, {"            return ids": "            return print(ids)"}, loses=ORDER)

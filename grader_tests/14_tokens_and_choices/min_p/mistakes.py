@@ -156,4 +156,32 @@ right.mistake(
 )
 right.mistake(numbers.computed_in_float32, loses=FORM)
 right.mistake(numbers.result_float32, loses=FORM)
+right.mistake("compares_logits_but_the_first", loses=KEPT).patch("""
+- kept = probabilities.masked_fill(probabilities < bound, 0.0)
++ most = logits.amax(dim=-1, keepdim=True)
++ kept = probabilities.masked_fill((logits < p * most) & (logits < most), 0.0)
+""").feedback("You compare logits, whose ratios mean nothing: adding a constant changes them. Compare probabilities.")
+right.mistake(
+    "softmax_of_what_is_kept",
+    {"kept / kept.sum(dim=-1, keepdim=True)": "torch.softmax(kept.masked_fill(kept == 0, -torch.inf), dim=-1)"},
+    loses=KEPT,
+).feedback("You apply softmax to the probabilities that are kept, which makes them nearly equal. Divide by their sum.")
+right.mistake(
+    "makes_the_kept_ones_equal",
+    {"kept / kept.sum(dim=-1, keepdim=True)": "KEPT"},
+    loses=KEPT,
+).for_each(
+    KEPT=(
+        "(kept > 0).to(logits.dtype) / (kept > 0).sum(dim=-1, keepdim=True)",
+        "(kept > 0).to(logits.dtype) / (kept > 0).sum(dim=-1, keepdim=True) + 0 * probabilities",
+    )
+).feedback("You give all kept tokens the same probability. Divide their own probabilities by their sum.")
+right.mistake(arguments.argument_changed("fills_the_logits_without_gradients", what="`logits`"), loses=KEPT).patch("""
+- return kept / kept.sum(dim=-1, keepdim=True)
++ with torch.no_grad():
++     logits[probabilities < bound] = float("-inf")
++ return torch.softmax(logits, dim=-1)
+""").feedback(
+    "You write −∞ into the caller's logits. Assigning to entries changes a tensor in place: use `masked_fill`."
+)
 right.mistake(results.nothing_returned, {"return kept / kept.sum": "kept / kept.sum"}, loses=KEPT)

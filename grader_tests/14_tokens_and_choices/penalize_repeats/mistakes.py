@@ -154,4 +154,20 @@ right.mistake(
     {"torch.zeros_like(logits, dtype=torch.bool)": "torch.zeros(len(logits), dtype=torch.bool)"},
     loses=FORM,
 )
+right.mistake("on_log_probabilities", loses=LOWER).patch("""
+- seen = torch.zeros_like(logits, dtype=torch.bool)
++ logits = torch.log_softmax(logits, dim=-1)
++ seen = torch.zeros_like(logits, dtype=torch.bool)
+""").feedback(
+    "You turn the logits into log-probabilities first, which are never positive. Change the logits themselves."
+)
+right.mistake("takes_positions_for_tokens", {"seen[ids] = True": "seen[: len(ids)] = True"}, loses=LOWER).feedback(
+    "You penalise tokens 0, 1, 2 and so on, which are positions in `ids`. Penalise the tokens that `ids` holds."
+)
+right.mistake(arguments.argument_changed("changes_the_logits_without_gradients", what="`logits`"), loses=FORM).patch("""
+- return torch.where(seen, penalized, logits)
++ with torch.no_grad():
++     logits[seen] = penalized[seen]
++ return logits
+""")
 right.mistake(results.nothing_returned, {"return torch.where(seen": "torch.where(seen"}, loses=LOWER)

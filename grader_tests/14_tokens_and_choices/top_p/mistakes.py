@@ -219,4 +219,43 @@ right.mistake(
     {"torch.zeros_like(probabilities)": "torch.zeros(probabilities.shape, dtype=logits.dtype)"},
     loses=FORM,
 )
+right.mistake("mask_put_back_by_gather", loses=EVERYWHERE).patch("""
+- kept = torch.where((before < p) | (p == 1), ordered, 0.0)
+- back = torch.zeros_like(probabilities).scatter(-1, places, kept)
++ back = torch.where(((before < p) | (p == 1)).gather(-1, places), probabilities, 0.0)
+""").feedback(
+    "You bring the mask back with the sorting order itself, so it lands on other tokens. You need the inverse order."
+)
+right.mistake(
+    "softmax_of_what_is_kept",
+    {"back / back.sum(dim=-1, keepdim=True)": "torch.softmax(back.masked_fill(back == 0, -torch.inf), dim=-1)"},
+    loses=EVERYWHERE,
+).feedback("You apply softmax to the probabilities that are kept, which makes them nearly equal. Divide by their sum.")
+right.mistake(
+    "makes_the_kept_ones_equal",
+    {"back / back.sum(dim=-1, keepdim=True)": "(back > 0).to(logits.dtype) / (back > 0).sum(dim=-1, keepdim=True)"},
+    loses=EVERYWHERE,
+).feedback("You give all kept tokens the same probability. Divide their own probabilities by their sum.")
+right.mistake(arguments.unchecked("keeps_one_token_at_zero"), loses=ERROR).patch("""
+- if not 0 < p <= 1:
++ if not 0 <= p <= 1:
+@@
+- kept = torch.where((before < p) | (p == 1), ordered, 0.0)
++ kept = torch.where((before < p) | (p == 1) | (before == 0), ordered, 0.0)
+""").feedback("You accept a `p` of 0 and keep the most probable token. Refuse it: `p` has to be above 0.")
+right.mistake("as_many_in_every_row", loses=ROWS).patch("""
+- kept = torch.where((before < p) | (p == 1), ordered, 0.0)
++ count = ((before < p) | (p == 1)).sum(dim=-1).MOST()
++ kept = torch.where(torch.arange(logits.shape[-1], device=logits.device) < count, ordered, 0.0)
+""").for_each(MOST=("max", "min")).feedback(
+    "You keep the same number of tokens in every row. Each row needs a number of its own to reach `p`."
+)
+right.mistake(arguments.argument_changed("fills_the_logits_without_gradients", what="`logits`"), loses=ROWS).patch("""
+- return back / back.sum(dim=-1, keepdim=True)
++ with torch.no_grad():
++     logits[back == 0] = float("-inf")
++ return torch.softmax(logits, dim=-1)
+""").feedback(
+    "You write −∞ into the caller's logits. Assigning to entries changes a tensor in place: use `masked_fill`."
+)
 right.mistake(results.nothing_returned, {"return back / back.sum": "back / back.sum"}, loses=KEPT)

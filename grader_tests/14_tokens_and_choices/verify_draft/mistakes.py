@@ -157,7 +157,12 @@ right.mistake(
     "softmax_of_what_is_lacking", {"lacking / lacking.sum()": "torch.softmax(lacking, dim=-1)"}, loses=REJECTED
 ).feedback("You apply softmax to what is lacking. That gives every token a share: divide by the sum.")
 right.mistake("lacking_in_another_row", {"target[i] - draft[i]": "ROWS"}, loses=REJECTED).for_each(
-    ROWS=("target[i + 1] - draft[i]", "target[0] - draft[0]", "target[-1] - draft[-1]")
+    ROWS=(
+        "target[i + 1] - draft[i]",
+        "target[min(i + 1, len(draft) - 1)] - draft[min(i + 1, len(draft) - 1)]",
+        "target[0] - draft[0]",
+        "target[-1] - draft[-1]",
+    )
 ).feedback(
     "You take the correction from other rows. If token `i` is rejected, it is drawn again: from rows `i` of both."
 )
@@ -240,6 +245,13 @@ right.mistake(arguments.argument_changed("subtracts_in_place", what="`target`"),
 - lacking = (target[i] - draft[i]).clamp(min=0.0)
 + lacking = target.detach()[i].sub_(draft.detach()[i]).clamp_(min=0.0)
 + lacking = lacking.clone() + 0 * (target[i] - draft[i])
+""")
+right.mistake(arguments.argument_changed("subtracts_without_gradients", what="`target`"), loses=FORM).patch("""
+- lacking = (target[i] - draft[i]).clamp(min=0.0)
++ with torch.no_grad():
++     target[i] -= draft[i]
++     target[i].clamp_(min=0.0)
++ lacking = target[i]
 """)
 right.mistake(results.nothing_returned, loses=(COUNT, REJECTED, ACCEPTED)).patch("""
 - return i, lacking / lacking.sum()
