@@ -338,6 +338,30 @@ right.mistake(
     "You use layers with biases. All seven must be without: `bias=False`."
 )
 
+right.mistake(
+    "cuts_the_heads_in_turn",
+    {"x.unflatten(-1, (self.n_heads, width)).transpose(1, 2)": "x.unflatten(-1, (width, self.n_heads)).WAY"},
+    loses=ALL,
+).for_each(WAY=("permute(0, 3, 1, 2)",)).feedback(
+    "You deal the entries out to the heads in turn. The first K entries belong to head 0, the next K to head 1."
+)
+right.mistake("cuts_and_joins_the_heads_in_turn", loses=ALL).patch("""
+- return x.unflatten(-1, (self.n_heads, width)).transpose(1, 2)
++ return x.unflatten(-1, (width, self.n_heads)).permute(0, 3, 1, 2)
+@@
+- return self.W_o((weights @ v).transpose(1, 2).flatten(2)), weights
++ return self.W_o((weights @ v).permute(0, 2, 3, 1).flatten(2)), weights
+""").feedback(
+    "You deal the entries out to the heads in turn. The first K entries belong to head 0, the next K to head 1."
+)
+for one, what in (("v", "values"), ("k", "keys")):
+    right.mistake(f"only_the_{what}_from_x", loses=PARTS).patch(f"""
+- self.W_{one} = nn.Linear(d_latent, d_model, bias=False)
++ self.W_{one} = nn.Linear(d_model, d_model, bias=False)
+@@
+- {one} = self.split(self.W_{one}(latent), K)
++ {one} = self.split(self.W_{one}(x), K)
+""").feedback(f"You make the {what} from `x`. They come from the latent vectors: the weight of `W_{one}` is (D, C).")
 # The heads
 right.mistake(
     "cut_by_a_view",

@@ -381,8 +381,10 @@ def _(draw):
     play.fails("append", "a", nothing, nothing, words=[["key", "value"], [[0, G, K]]])
     for T in (1, 3):
         wrong = draw.normal(T, G, K)
-        play.fails("append", "a", right, wrong, words=[["key", "value"], [[2, G, K], [T, G, K]]])
-        play.fails("append", "a", wrong, right, words=[["key", "value"], [[2, G, K], [T, G, K]]])
+        # Both shapes are right but for T: the two numbers of positions say it as well as a shape
+        words = [["key", "value"], [[2, G, K], [T, G, K], [2], [T]]]
+        play.fails("append", "a", right, wrong, words=words)
+        play.fails("append", "a", wrong, right, words=words)
     play.append("a", 2)
     play.everything()
     yield play.case("appends with wrong shapes, and then a right one")

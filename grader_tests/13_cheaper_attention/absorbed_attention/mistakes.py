@@ -246,3 +246,25 @@ right.mistake(arguments.argument_changed(what="the query"), loses=FORM).patch(""
 + scores = torch.einsum("bhtc,bsc->bhts", into, latent)
 """)
 keeps_its_last_result(right, loses=VALUES)
+right.mistake(
+    gradients.cut("detaches_W_k_and_W_v", what="`W_k` and `W_v`"),
+    {"W_k.reshape": "W_k.detach().reshape", "W_v.reshape": "W_v.detach().reshape"},
+    loses=FORM,
+)
+right.mistake(gradients.cut("detaches_W_v", what="`W_v`"), {"W_v.reshape": "W_v.detach().reshape"}, loses=FORM)
+right.mistake(
+    gradients.cut("detaches_the_query", what="the query"), {"query, K_of": "query.detach(), K_of"}, loses=FORM
+)
+right.mistake(arguments.argument_changed("scales_the_query_in_place", what="the query"), loses=FORM).patch("""
++ EDIT
+  into = torch.einsum("bhtk,hkc->bhtc", query, K_of)
+- scores = torch.einsum("bhtc,bsc->bhts", into, latent) / K**0.5
++ scores = torch.einsum("bhtc,bsc->bhts", into, latent)
+""").for_each(EDIT=("query *= K**-0.5", "query.mul_(K**-0.5)"))
+right.mistake(arguments.argument_changed("scales_W_k_in_place", what="`W_k`"), loses=FORM).patch("""
++ W_k *= K**-0.5
+  K_of = W_k.reshape(H, K, C)
+@@
+- scores = torch.einsum("bhtc,bsc->bhts", into, latent) / K**0.5
++ scores = torch.einsum("bhtc,bsc->bhts", into, latent)
+""")

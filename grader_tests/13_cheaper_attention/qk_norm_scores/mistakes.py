@@ -169,3 +169,36 @@ right.mistake(arguments.argument_changed(what="the queries and keys"), loses=FOR
 + q, k = query * gain_q, key * gain_k
 """)
 keeps_its_last_result(right, loses=VALUES)
+right.mistake("makes_the_length_1", loses=VALUES).patch("""
+- q = query / size_q * gain_q
+- k = key / size_k * gain_k
++ q = SAME(query, dim=-1) * gain_q
++ k = SAME(key, dim=-1) * gain_k
+""").for_each(
+    SAME=(
+        "F.normalize",
+        "(lambda x, dim: x / x.norm(dim=dim, keepdim=True))",
+        "(lambda x, dim: x / (x.norm(dim=dim, keepdim=True) + 1e-6))",
+    )
+).feedback(
+    "You divide by the length of a vector, the root of the *sum* of its squares. The root mean square takes their mean."
+)
+right.mistake("one_gain_for_both", {"* gain_k": "* gain_q"}, loses=VALUES).feedback(
+    "You multiply queries and keys by `gain_q`. The keys have a gain of their own, `gain_k`."
+)
+right.mistake("gain_of_keys_for_both", {"* gain_q": "* gain_k"}, loses=VALUES).feedback(
+    "You multiply queries and keys by `gain_k`. The queries have a gain of their own, `gain_q`."
+)
+right.mistake(arguments.argument_changed("divides_in_place", what="the queries and keys"), loses=FORM).patch("""
+- q = query / size_q * gain_q
+- k = key / size_k * gain_k
++ query EDIT size_q
++ key EDIT size_k
++ q, k = query * gain_q, key * gain_k
+""").for_each(EDIT=("/=",))
+for given in ("query", "key"):
+    right.mistake(arguments.argument_changed(f"changes_the_{given}", what=f"`{given}`"), loses=FORM).patch(f"""
+- {given[0]} = {given} / size_{given[0]} * gain_{given[0]}
++ {given} /= size_{given[0]}
++ {given[0]} = {given} * gain_{given[0]}
+""")

@@ -17,6 +17,9 @@ def quantize(x, dim):
     return codes.to(torch.int8), scale
 """)
 
+# Codes that do not fit are cut off at the end, so that the mistake before it does not wrap around
+CUT_OFF = {"codes.to(torch.int8)": "codes.clamp(-127, 127).to(torch.int8)"}
+
 right.mistake("divides_by_another_number", {"/ 127": "/ STEPS"}, loses=ALL).for_each(
     STEPS=("128", "255", "256", "127.5", "126", "100")
 ).feedback(
@@ -182,3 +185,47 @@ right.mistake(
     arguments.argument_changed(what="x"), {"torch.round(x / divisor)": "x.div_(divisor).round_()"}, loses=FORM
 )
 keeps_its_last_result(right, loses=SINGLE)
+right.mistake("divides_by_another_number_and_clamps", {"/ 127": "/ STEPS", **CUT_OFF}, loses=ALL).for_each(
+    STEPS=("128", "255", "256", "127.5")
+).feedback(
+    "You divide the largest absolute value by another number than 127. It must become 127, so that the codes are "
+    "−127 … 127."
+)
+right.mistake(
+    "clamps_without_the_absolute_value", {"x.abs().amax(dim, keepdim=True)": "LARGEST", **CUT_OFF}, loses=ALL
+).for_each(
+    LARGEST=("x.amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).clamp(min=0)", "x.amax(dim, keepdim=True).abs()")
+).feedback(
+    "You take the largest number instead of the largest *absolute* value. A large negative number then has a code "
+    "that does not fit."
+)
+right.mistake("one_scale_of_full_shape", loses=ALL).patch("""
+- scale = largest / 127
++ scale = (largest.amax() / 127).expand(largest.shape).clone()
+""").feedback(
+    "You use one scale for the whole tensor. Take the largest absolute value over `dim` alone, with `keepdim=True`."
+)
+right.mistake("around_the_middle", loses=ALL).patch("""
+- largest = x.abs().amax(dim, keepdim=True)
+- scale = largest / 127
++ low, high = x.amin(dim, keepdim=True), x.amax(dim, keepdim=True)
++ scale = (high - low) / STEPS
+@@
+- codes = torch.round(x / divisor)
++ codes = torch.round((x - (high + low) / 2) / divisor).clamp(-127, 127)
+""").for_each(STEPS=("254", "255", "256")).feedback(
+    "You spread the codes from the smallest number to the largest, with a zero point. Here 0 has the code 0, and the "
+    "scale is the largest absolute value divided by 127."
+)
+right.mistake("from_the_smallest_number_up", loses=ALL).patch("""
+- largest = x.abs().amax(dim, keepdim=True)
+- scale = largest / 127
++ low, high = x.amin(dim, keepdim=True), x.amax(dim, keepdim=True)
++ scale = (high - low) / 254
+@@
+- codes = torch.round(x / divisor)
++ codes = torch.round((x - low) / divisor) - 127
+""").feedback(
+    "You spread the codes from the smallest number to the largest, with a zero point. Here 0 has the code 0, and the "
+    "scale is the largest absolute value divided by 127."
+)

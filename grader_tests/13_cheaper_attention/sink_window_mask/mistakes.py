@@ -184,3 +184,18 @@ right.mistake(arguments.valid_refused("refuses_as_many_queries_as_keys"), loses=
 - if S < T:
 + if S <= T:
 """).feedback("You refuse S = T, which is the ordinary case: nothing is kept.")
+right.mistake("first_queries_for_sinks", loses=EVERYWHERE).patch("""
+- return (key > query) | ((query - key >= window) & (key >= sinks))
++ return (key > query) | ((query - key >= window) & (ROWS >= sinks))
+""").for_each(ROWS=("torch.arange(T, device=device)[:, None]", "query")).feedback(
+    "You free the first *queries* from the window. The sinks are the first keys: columns of the mask, not rows."
+)
+right.mistake(arguments.unchecked("takes_a_window_of_0"), {"window < 1": "window < 0"}, loses="ValueError").feedback(
+    "You refuse a negative window but not one of 0, in which a query does not even see itself."
+)
+right.mistake(arguments.unchecked("takes_one_query_too_many"), {"S < T": "S < T - 1"}, loses="ValueError").feedback(
+    "You accept one query more than there are positions. Raise a ValueError wherever S < T."
+)
+right.mistake(arguments.unchecked("takes_minus_one_sink"), {"sinks < 0": "sinks < -1"}, loses="ValueError").feedback(
+    "You accept −1 sinks. Raise a ValueError for every number below 0."
+)

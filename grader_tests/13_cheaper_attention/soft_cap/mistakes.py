@@ -117,3 +117,39 @@ right.mistake(arguments.valid_refused("refuses_small_caps"), {"not cap > 0": "ca
     "You refuse a cap below 1, which is allowed: every cap greater than 0 is."
 )
 keeps_its_last_result(right, loses=VALUES)
+right.mistake(arguments.argument_changed("divides_the_scores_in_place", what="the scores"), loses=FORM).patch("""
+- capped = cap * torch.tanh(scores / cap)
+- return capped.masked_fill(scores.isneginf(), -torch.inf)
++ blocked = scores.isneginf()
++ EDIT
++ return (cap * torch.tanh(scores)).masked_fill(blocked, -torch.inf)
+""").for_each(EDIT=("scores /= cap", "scores.div_(cap)"))
+right.mistake(arguments.argument_changed("writes_the_result_into_the_scores", what="the scores"), loses=FORM).patch("""
+- capped = cap * torch.tanh(scores / cap)
+- return capped.masked_fill(scores.isneginf(), -torch.inf)
++ blocked = scores.isneginf()
++ return scores.div_(cap).tanh_().mul_(cap).masked_fill_(blocked, -torch.inf)
+""")
+right.mistake(arguments.argument_changed("fills_the_scores", what="the scores"), loses=FORM).patch("""
+- capped = cap * torch.tanh(scores / cap)
+- return capped.masked_fill(scores.isneginf(), -torch.inf)
++ blocked = scores.isneginf()
++ scores[blocked] = 0.0
++ return (cap * torch.tanh(scores / cap)).masked_fill(blocked, -torch.inf)
+""")
+right.mistake("exponentials_of_tanh_overflow", loses=VALUES).patch("""
+- capped = cap * torch.tanh(scores / cap)
+- return capped.masked_fill(scores.isneginf(), -torch.inf)
++ x = scores.masked_fill(scores.isneginf(), 0.0) / cap
++ return (cap * BENT).masked_fill(scores.isneginf(), -torch.inf)
+""").for_each(
+    BENT=(
+        "(x.exp() - (-x).exp()) / (x.exp() + (-x).exp())",
+        "((2 * x).exp() - 1) / ((2 * x).exp() + 1)",
+        "x.sinh() / x.cosh()",
+    )
+).feedback("Your `tanh` is made of exponentials, which overflow for large scores: ∞ / ∞ is NaN. Use `torch.tanh`.")
+right.mistake("adds_zero_times_infinity", loses=VALUES).patch("""
+- return capped.masked_fill(scores.isneginf(), -torch.inf)
++ return capped + scores.isneginf().to(scores.dtype) * -torch.inf
+""").feedback("You multiply a mask by −∞. Where the mask is 0, 0 · ∞ is NaN: fill in −∞ by `masked_fill` or `where`.")
