@@ -123,16 +123,15 @@ def _(draw):
     yield call(drafted, draft, target, torch.zeros(2)).label("chances of 0")
 
 
-@verify_draft.criterion("an int and a tensor; gradients, float64, any layout and device", points=0.5, check_types=True)
+@verify_draft.criterion("an int and a tensor; float64, any layout and device", points=0.5, check_types=True)
 def _(draw):
     yield decided(draw, "yes", "no")
     yield decided(draw, "yes", "sure")
     # A difference and its sum: float64's usual tolerance would not show a detour by float32
     yield decided(draw, "yes", "no", "yes", dtype=torch.float64).tolerance(1e-12)
     yield decided(draw, "sure", "yes", dtype=torch.float64).tolerance(1e-12)
-    # Only after a rejection: the last row has the same values, but another gradient, if it is divided by its sum of 1
-    yield decided(draw, "sure", "no").with_gradients()
-    yield decided(draw, "no", "yes", N=4).with_gradients()
+    yield decided(draw, "no", "yes", N=9, dtype=torch.float64).tolerance(1e-12)
+    yield decided(draw, "sure", "no", N=9, dtype=torch.float64).tolerance(1e-12)
     drafted, draft, target, chances = tokens(draw, 3, 5, ("yes", "no", "yes"))
     yield call(drafted, non_contiguous(draft), non_contiguous(target), chances).does_not_mutate()
     yield decided(draw, "yes", "no").device_only()

@@ -1,6 +1,6 @@
 """Known mistakes in `verify_draft`."""
 
-from ...shared.families import arguments, gradients, numbers, results
+from ...shared.families import arguments, numbers, results
 from .contract import verify_draft
 
 COUNT, REJECTED, ACCEPTED, FORM = "how many", "after a rejection", "after no rejection", "an int"
@@ -217,18 +217,6 @@ right.mistake("a_row_for_the_distribution", loses=(REJECTED, ACCEPTED)).patch(""
 - return len(drafted), target[-1]
 + return len(drafted), target[-1:]
 """).feedback("Your distribution has the shape (1, N). It has to be (N,).")
-right.mistake(gradients.cut("cuts_gradients_off", what="the distributions"), loses=FORM).patch("""
-- return i, lacking / lacking.sum()
-+ return i, (lacking / lacking.sum()).detach()
-@@
-- return len(drafted), target[-1]
-+ return len(drafted), target[-1].detach()
-""")
-right.mistake(
-    gradients.treated_as_constant(what="the sum of what is lacking", of="the distributions"),
-    {"lacking / lacking.sum()": "lacking / lacking.sum().detach()"},
-    loses=FORM,
-)
 right.mistake(
     numbers.float32_on_the_way(what="the distributions"),
     {"(target[i] - draft[i]).clamp(min=0.0)": "(target[i].float() - draft[i].float()).clamp(min=0.0).to(target.dtype)"},
@@ -245,13 +233,6 @@ right.mistake(arguments.argument_changed("subtracts_in_place", what="`target`"),
 - lacking = (target[i] - draft[i]).clamp(min=0.0)
 + lacking = target.detach()[i].sub_(draft.detach()[i]).clamp_(min=0.0)
 + lacking = lacking.clone() + 0 * (target[i] - draft[i])
-""")
-right.mistake(arguments.argument_changed("subtracts_without_gradients", what="`target`"), loses=FORM).patch("""
-- lacking = (target[i] - draft[i]).clamp(min=0.0)
-+ with torch.no_grad():
-+     target[i] -= draft[i]
-+     target[i].clamp_(min=0.0)
-+ lacking = target[i]
 """)
 right.mistake(results.nothing_returned, loses=(COUNT, REJECTED, ACCEPTED)).patch("""
 - return i, lacking / lacking.sum()
