@@ -16,7 +16,7 @@ MOST = 6  # positions that are listed
 
 @checker
 def like_a_right_cache(seen: Observation, exact: Observation, told: Mapping[str, Sequence[str]]) -> Problem:
-    """What was seen of a cache in pages is the same as of a right one.
+    """The observations of a paged cache equal those of a correct one.
 
     told  for each observed step: its kind, the text or operation that it is about, and the operation before it
     """

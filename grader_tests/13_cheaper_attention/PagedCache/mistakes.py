@@ -394,10 +394,7 @@ right.mistake(
 ).feedback("You count the new text as a reader of the last page only. It reads all pages of the table.")
 right.mistake(
     "one_table_for_both",
-    {
-        "self.tables[twin], self.lengt"
-        "hs[twin] = list(table), length": "self.tables[twin], self.lengths[twin] = table, length"
-    },
+    {"self.tables[twin], self.lengths[twin] = list(table)": "self.tables[twin], self.lengths[twin] = table"},
     loses=FORK,
 ).feedback(
     "Both texts have one and the same list as their table, so that an append to one changes the other. Copy the list."
@@ -455,8 +452,8 @@ right.mistake("only_forks_copy", loses=FORK).patch("""
 + self.tables[twin], self.lengths[twin] = list(table), length
 + self.forks.add(twin)
 """).feedback(
-    "You copy a shared page for forks only, so that the original writes to the page that its forks read. Whoever "
-    "writes to a shared page copies it first."
+    "You copy a shared page for forks only, so that the original writes to the page that its forks read. Copy a shared "
+    "page before any text writes to it."
 )
 
 # Freeing
@@ -663,7 +660,9 @@ right.mistake(arguments.wrong_error("TypeError"), loses=ERRORS)
 # Form
 right.mistake(
     gradients.cut("keeps_gradients"), {"key[i].detach()": "key[i]", "value[i].detach()": "value[i]"}, loses=FORM
-).feedback("What you read still has a gradient, through everything that was ever appended. Store without: `detach()`.")
+).feedback(
+    "`read` gives tensors that still have a gradient, through everything that was ever appended. Store `key.detach()`."
+)
 right.mistake(
     "pool_in_another_dtype",
     {
