@@ -173,7 +173,7 @@ figures.show(
 # $(10, 0)$ becomes $(1.41, 0)$. With gains of 1 the score is $0.85 \cdot 1.41 / \sqrt 2 = 0.85$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(qk_norm_scores)
 
 

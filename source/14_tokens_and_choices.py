@@ -201,7 +201,7 @@ check(join_pair)
 # 257, 256, 99. No pair occurs twice, so the result is `[(97, 98), (256, 256)]`.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(train_bpe)
 
 
