@@ -302,10 +302,40 @@ def test_a_comment_is_kept_in_the_bank_and_inserted_by_a_key(course, address, op
     expect(page.locator("#comment")).to_have_value("")
     page.keyboard.press("b")
     expect(page.locator("#bank-list .insert")).to_be_focused()
-    page.keyboard.press("1")
-    says(page, "Comment saved.")
+    with page.expect_response(re.compile("/grade")):
+        page.keyboard.press("1")
     assert [comment for _, comment in given(course).values()].count("Say why.") == 5
     assert 'text = "Say why."' in (course / "comments.toml").read_text()
+
+
+def test_an_answer_that_comes_late_leaves_the_next_question_alone(course, address, open_page):
+    page = open_page(address, looks=False)
+    answers, questions = [], []
+    page.route("**/api/answer?*", lambda route: answers.append(route))
+    page.locator("#groups button").nth(3).click()
+    expect(page.locator("#groups button").nth(3)).to_have_attribute("aria-current", "true")
+    page.route("**/api/question?*", lambda route: questions.append(route))
+    page.keyboard.press("]")
+    while not (answers and questions):
+        page.evaluate("0")  # lets the page's requests arrive
+    with page.expect_response(re.compile("/api/answer")):
+        for route in answers:
+            route.continue_()
+    page.unroute("**/api/answer?*")
+    questions[0].continue_()
+    expect(page.locator("#questions [aria-current]")).to_contain_text("essay")
+    expect(page.locator("#answer, #rendered").filter(visible=True)).to_have_text("Later words.")
+
+
+def test_a_person_alone_in_two_questions_is_shown_with_the_answer_to_each(course, address, open_page):
+    page = open_page(address)
+    page.locator("#alike summary").click()
+    for tab, own in (("Why scale?", "variance"), ("essay", "Later words.")):
+        page.locator("#questions button", has_text=tab).click()
+        page.get_by_role("button", name=re.compile("Take .*s00.* out")).click()
+        page.locator("#groups [aria-current]", has_text="(s00)").wait_for()
+        page.locator("#answer[data-key*=alone]").wait_for(state="attached")
+        assert own in page.locator("#answer").text_content()
 
 
 def test_names_are_hidden_if_asked_and_in_no_answer_of_the_server(course, open_page):

@@ -135,7 +135,8 @@ function notice(text, ...extra) {
   by("notice").replaceChildren(text || "", ...extra);
 }
 
-const groups = () => state.question.groups;
+// Empty while another question is on its way: an answer that comes in between then belongs to nothing.
+const groups = () => state.question?.groups || [];
 const group = () => groups().find(one => one.id === state.group) || null;
 const member = () => group() && (group().members.find(one => one.id === state.member) || group().members[0]);
 const waits = one => one.members.some(m => m.waiting);
@@ -376,15 +377,18 @@ function drawAnswer() {
   drawText(shown, one);
 }
 
+// What an answer's text is kept under: the same person can stand alone in several questions.
+const textKey = (one, m) => `${state.question.key} ${one.id} ${m.id}`;
+
 async function drawText(shown, one) {
-  const key = `${one.id} ${shown.id}`;
+  const key = textKey(one, shown);
   if (by("answer").dataset.key === key) return;
   if (!state.texts.has(key)) {
     by("answer").dataset.key = "";
     const found = await ask("answer", {key: state.question.key, id: shown.id}).catch(problem);
     if (!found) return;
     state.texts.set(key, found);
-    if (!member() || `${state.group} ${member().id}` !== key) return;
+    if (!member() || textKey(group(), member()) !== key) return;
   }
   const found = state.texts.get(key),
     box = by("answer");
@@ -502,14 +506,15 @@ function choose(id) {
 async function prefetch() {
   const next = groups()[groups().findIndex(one => one.id === state.group) + 1];
   if (!next) return;
-  const id = next.members[0].id,
-    key = `${next.id} ${id}`,
-    about = {key: state.question.key, id};
+  const question = state.question,
+    id = next.members[0].id,
+    key = textKey(next, next.members[0]),
+    about = {key: question.key, id};
   for (const [what, known] of [
     ["answer", state.texts],
     ["html", state.html],
   ]) {
-    if (known.has(key) || (what === "html" && state.question.code)) continue;
+    if (known.has(key) || (what === "html" && question.code)) continue;
     const found = await ask(what, about).catch(() => null);
     if (found) known.set(key, what === "html" ? found.html : found);
   }
@@ -685,6 +690,7 @@ async function undo(id) {
 let idle;
 function typed() {
   const one = group();
+  if (!one) return;
   state.draft = {key: state.question.key, ids: idsOf(one), text: by("comment").value};
   clearTimeout(idle);
   idle = setTimeout(() => inTurn(saveDraft), IDLE);
@@ -1020,7 +1026,7 @@ function pressed(event) {
     }
     return;
   }
-  if (!state.question || !groups().length || !by("keys-on").checked) return;
+  if (!groups().length || !by("keys-on").checked) return;
   if (event.key === "Enter" && at.closest("button, summary, a, label")) return;
   if (event.key.startsWith("Arrow") && at === by("answer-box") && at.scrollHeight > at.clientHeight) return; // it scrolls
   const item = /^[1-9]$/.test(event.key) && state.question.rubric.items[event.key - 1];
