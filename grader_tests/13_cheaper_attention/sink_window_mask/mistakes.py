@@ -210,9 +210,9 @@ right.mistake(
 )
 right.mistake("opens_the_first_rows", loses=EVERYWHERE).patch("""
 - return (key > query) | ((query - key >= window) & (key >= sinks))
-+ mask = (key > query) | (query - key >= window)
-+ mask[:sinks] = False
-+ return mask
++ opened = (key > query) | (query - key >= window)
++ opened[:sinks] = False
++ return opened
 """).feedback(
     "You open the first `sinks` *rows*, so those queries see everything. The sinks are the first keys: columns, and "
     "only up to the query."
@@ -226,10 +226,15 @@ right.mistake(
 )
 right.mistake("one_window_for_all_queries", loses=EVERYWHERE).patch("""
 - return (key > query) | ((query - key >= window) & (key >= sinks))
-+ mask = key > query
-+ mask[:, sinks:BORDER] = True
-+ return mask
++ closed = key > query
++ closed[:, sinks:BORDER] = True
++ return closed
 """).for_each(BORDER=("max(S - window, sinks)", "max(S - T - window + 1, sinks)", "S - window")).feedback(
     "You begin the window at the same key for all queries. Each query has a window of its own, which ends at its own "
     "position."
 )
+right.mistake(
+    arguments.valid_refused("refuses_more_than_S"),
+    {"window < 1": "window < 1 or window > S", "sinks < 0": "sinks < 0 or sinks > S"},
+    loses=(*EVERYWHERE, "ValueError"),
+).feedback("You refuse a window or a number of sinks greater than S. Both are allowed: no key is then too far back.")
