@@ -191,11 +191,13 @@ right.mistake("nothing_after_the_last", {"len(drafted), target[-1]": "len(drafte
 ).feedback("If all are accepted you return no distribution. The target's last row gives one more token for free.")
 right.mistake("draws_the_token", loses=(REJECTED, ACCEPTED)).patch("""
 - return i, lacking / lacking.sum()
-+ return i, (lacking / lacking.sum()).multinomial(1)[0]
++ return i, (lacking / lacking.sum()).DRAWN
 @@
 - return len(drafted), target[-1]
-+ return len(drafted), target[-1].multinomial(1)[0]
-""").feedback("You draw the next token. Return the distribution from which it is drawn.")
++ return len(drafted), target[-1].DRAWN
+""").for_each(
+    DRAWN=("multinomial(1)[0]", "multinomial(1)", "multinomial(1).item()", "argmax()", "argmax().item()")
+).feedback("You return the next token. Return the distribution from which it is drawn.")
 right.mistake("probabilities_first", loses=(COUNT, REJECTED)).patch("""
 - return i, lacking / lacking.sum()
 + return lacking / lacking.sum(), i
@@ -231,9 +233,20 @@ right.mistake(numbers.always_float32(of="`target`"), loses=FORM).patch("""
 """)
 right.mistake(arguments.argument_changed("subtracts_in_place", what="`target`"), loses=FORM).patch("""
 - lacking = (target[i] - draft[i]).clamp(min=0.0)
-+ lacking = target.detach()[i].sub_(draft.detach()[i]).clamp_(min=0.0)
-+ lacking = lacking.clone() + 0 * (target[i] - draft[i])
-""")
+- return i, lacking / lacking.sum()
++ lacking = target[i]
++ lacking.sub_(draft[i]).clamp_(min=0.0)
++ SCALED
++ return i, lacking
+""").for_each(SCALED=("lacking = lacking / lacking.sum()", "lacking /= lacking.sum()"))
+right.mistake(arguments.argument_changed("subtracts_in_the_draft", what="`draft`"), loses=FORM).patch("""
+- lacking = (target[i] - draft[i]).clamp(min=0.0)
+- return i, lacking / lacking.sum()
++ lacking = draft[i]
++ lacking.neg_().add_(target[i]).clamp_(min=0.0)
++ SCALED
++ return i, lacking
+""").for_each(SCALED=("lacking = lacking / lacking.sum()", "lacking /= lacking.sum()"))
 right.mistake(results.nothing_returned, loses=(COUNT, REJECTED, ACCEPTED)).patch("""
 - return i, lacking / lacking.sum()
 + print(i, lacking / lacking.sum())
