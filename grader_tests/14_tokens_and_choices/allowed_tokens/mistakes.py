@@ -104,7 +104,7 @@ right.mistake("goes_on_in_the_state_none", loses=EVERY).patch("""
 """).feedback("You call `advance` with the state None. Once it has returned None, nothing can follow: stop there.")
 right.mistake("strips_the_pieces", {"for piece in pieces:": "for piece in map(CLEAN, pieces):"}, loses=EVERY).for_each(
     CLEAN=('lambda piece: piece.strip("[")', 'lambda piece: piece.rstrip("],")', 'lambda piece: piece.replace("?", "")')
-).feedback("You clean the pieces first. Every character of a piece counts.")
+).feedback("You remove characters from the pieces first. Every character of a piece counts.")
 right.mistake(
     "single_characters_only",
     {
