@@ -24,9 +24,10 @@ mla = exercise(
         "Make `c = self.W_c(x)`, and keys and values from it. Split queries, keys and values into heads of width K, "
         "and the rotated queries into heads of width R; the one rotated key is the same for every head. Rotate both "
         "by their positions. A head's query is its two parts put together, and so is its key.",
-        "`q = torch.cat([split(self.W_q(x)), rope(split(self.W_qr(x)))], -1)`; for the keys, `rope(self.W_kr(x))` gets "
-        "a dimension for the heads and is expanded to H. `scores = q @ k.mT / math.sqrt(K + R)`, and the rest is "
-        "lesson 06. With R = 0 a part is empty, which `cat` takes as it is.",
+        "Splitting gives (B, H, T, K) and, for the rotated queries, (B, H, T, R). The rotated key, (B, T, R), gets a "
+        "dimension for the heads by `unsqueeze` and is repeated along it by `expand`. `torch.cat` along the last "
+        "dimension joins two parts, also if one is empty (R = 0). What is the width of a joined query, by whose root "
+        "you divide? The rest is lesson 06.",
     ),
 )
 

@@ -102,7 +102,7 @@ right.mistake(
         "self.rotate(self.W_kr(x))": "self.W_kr(x)",
     },
     loses=TURNED,
-).feedback("You do not rotate the parts that are to be rotated, so that the model does not see the order.")
+).feedback("You do not rotate qr and kr, so your module does not see the order of the tokens.")
 right.mistake("rotates_the_queries_only", {"self.rotate(self.W_kr(x))": "self.W_kr(x)"}, loses=TURNED).feedback(
     "You rotate the queries but not the key. Only the difference of two rotations depends on the distance."
 )
@@ -120,7 +120,7 @@ right.mistake("rotates_the_whole_vectors", loses=TURNED).patch("""
 + query = self.rotate(torch.cat([q, qr, odd], -1))
 + key = self.rotate(torch.cat([k, kr, 0 * odd], -1))
 """).feedback(
-    "You rotate the whole vectors, the part from the latents too. Only qr and kr are rotated: the rest must not "
+    "You rotate the whole vectors, including the part from the latents. Only qr and kr are rotated: the rest must not "
     "depend on the position, so that `W_k` can be absorbed."
 )
 right.mistake("rotates_the_content", loses=ALL).patch("""
@@ -143,7 +143,8 @@ right.mistake("rotates_both_parts", loses=ALL).patch("""
 - k = self.split(self.W_k(latent), K)
 + k = self.rotate(pad(self.split(self.W_k(latent), K), (0, K % 2)))
 """).feedback(
-    "You rotate both parts, that from the latents too. Only qr and kr are rotated: `W_k` could not be absorbed else."
+    "You rotate both parts, including the part from the latents. Only qr and kr are rotated: otherwise `W_k` could not "
+    "be absorbed."
 )
 right.mistake(
     "rotates_before_the_split",
@@ -188,7 +189,34 @@ right.mistake(
 ).feedback("You rotate clockwise, so that every distance has the wrong sign. See lesson 07 for the signs.")
 right.mistake(
     "halves_for_neighbours", {"x[..., 0::2], x[..., 1::2]": "x[..., : R // 2], x[..., R // 2 :]"}, loses=TURNED
-).feedback("You take the two halves of a vector for pairs. Pairs are neighbours here: (0, 1), (2, 3), …")
+).feedback("You pair the entries of the two halves of a vector. Pairs are neighbours here: (0, 1), (2, 3), …")
+right.mistake("queries_and_key_from_different_positions", loses=TURNED).patch("""
+- def rotate(self, x):
++ def rotate(self, x, first=0):
+@@
+- angles = torch.arange(T, dtype=x.dtype, device=x.device)[:, None] * turns
++ angles = torch.arange(first, T + first, dtype=x.dtype, device=x.device)[:, None] * turns
+@@
+- qr = self.rotate(self.split(self.W_qr(x), R))
++ qr = self.rotate(self.split(self.W_qr(x), R), FIRST[0])
+@@
+- kr = self.rotate(self.W_kr(x)).unsqueeze(1).expand(B, H, T, R)
++ kr = self.rotate(self.W_kr(x), FIRST[1]).unsqueeze(1).expand(B, H, T, R)
+""").for_each(FIRST=("(1, 0)", "(0, 1)", "(T, 0)", "(0, T)")).feedback(
+    "You count the positions of queries and key from different numbers, so all distances are wrong. Use 0 … T − 1 for "
+    "both."
+)
+right.mistake(
+    "another_distance_between_positions",
+    {
+        "torch.arange(T, dtype=x.dtype, device=x.device)[:, None]": "(torch.arange(T, dtype=x.dtype, device=x.device)"
+        "[:, None] * FACTOR)"
+    },
+    loses=TURNED,
+).for_each(FACTOR=("0.5", "2", "1 / T", "1 / max(T - 1, 1)", "torch.pi / 180")).feedback(
+    "You multiply the positions by a factor before you rotate. The angle of a pair is the position times its "
+    "frequency; positions are 0 … T − 1."
+)
 right.mistake("angles_by_another_width", {"/ max(R, 1))": "/ WIDTH)"}, loses=TURNED).for_each(
     WIDTH=(
         "self.W_q.out_features",
@@ -196,6 +224,7 @@ right.mistake("angles_by_another_width", {"/ max(R, 1))": "/ WIDTH)"}, loses=TUR
         "(self.W_q.out_features // self.n_heads + R)",
         "max(self.W_qr.out_features, 1)",
         "max(R // 2, 1)",
+        "max(2 * R, 1)",
     )
 ).feedback("You divide the exponents of the angles by another width than R. The rotated part has R entries.")
 right.mistake(
@@ -208,7 +237,7 @@ right.mistake("keeps_the_first_angles", loses=TURNED).patch("""
 + self.kept = angles = getattr(self, "kept", torch.arange(T, dtype=x.dtype, device=x.device)[:, None] * turns)
 + angles = angles[:T]
 """).feedback(
-    "You keep the angles of the first call, which are too few for a longer text. Make them for each call, or for more."
+    "You keep the angles of the first call, which are too few for a longer text. Make them for the length of each call."
 )
 right.mistake("a_rotated_key_for_each_head", loses=PARTS).patch("""
 - self.W_kr = nn.Linear(d_model, d_rope, bias=False)
@@ -237,17 +266,19 @@ right.mistake(
     loses=TURNED,
 ).feedback("You give the rotated key to one head only. All heads share it.")
 right.mistake("rotated_key_cut_among_heads", {"expand(B, H, T, R)": "expand(B, H, T, R) / H"}, loses=TURNED).feedback(
-    "You divide the rotated key among the heads. Each head gets the whole of it."
+    "You divide the rotated key by the number of heads. Each head gets the whole key."
 )
 right.mistake(
     "rotated_query_repeated_wrongly",
     {"self.split(self.W_qr(x), R)": "self.W_qr(x).unflatten(-1, (R, self.n_heads)).permute(0, 3, 1, 2)"},
     loses=TURNED,
 ).feedback(
-    "You cut the rotated queries into heads in turn. The first R entries belong to head 0, the next R to head 1."
+    "You assign the entries of the rotated queries to the heads alternately. The first R entries belong to head 0, the "
+    "next R to head 1."
 )
 right.mistake("parts_in_different_orders", {"torch.cat([k, kr], -1)": "torch.cat([kr, k], -1)"}, loses=TURNED).feedback(
-    "You put the parts of queries and keys together in different orders, so that q meets kr. Use one order for both."
+    "You put the parts of queries and keys together in different orders, so q is multiplied by kr. Use one order for "
+    "both."
 )
 right.mistake("adds_the_parts", loses=TURNED).patch("""
 - query, key = torch.cat([q, qr], -1), torch.cat([k, kr], -1)
@@ -255,7 +286,7 @@ right.mistake("adds_the_parts", loses=TURNED).patch("""
 + q, qr, k, kr = (pad(part, (0, wide - part.shape[-1])) for part in (q, qr, k, kr))
 + query, key = q + qr, k + kr
 """).feedback(
-    "You add the rotated part to the other. They are put one after the other (`cat`), so that q never meets kr."
+    "You add the rotated part to the other. They are put one after the other (`cat`), so q is never multiplied by kr."
 )
 right.mistake("two_softmaxes", loses=TURNED).patch("""
 - scores = (query @ key.mT / (K + R) ** 0.5).masked_fill(blocked, float("-inf"))
@@ -297,7 +328,7 @@ right.mistake("queries_from_latents", loses=PARTS).patch("""
 - q = self.split(self.W_q(x), K)
 + q = self.split(self.W_q(latent), K)
 """).feedback(
-    "You make the queries from the latents. They come from `x`: W_q is (D, D). Only keys and values are narrow."
+    "You make the queries from the latents. They come from `x`: W_q is (D, D). Only keys and values come from them."
 )
 right.mistake(
     "normalises_the_latents",
@@ -309,12 +340,12 @@ right.mistake(
 ).feedback("You normalise the latents, as some models do. Here they are used as `W_c` gives them.")
 right.mistake("bends_the_latents", {"latent = self.W_c(x)": "latent = torch.BENT(self.W_c(x))"}, loses=ALL).for_each(
     BENT=("tanh", "relu", "nn.functional.gelu", "nn.functional.silu")
-).feedback("You put a nonlinearity on the latents. They are used as `W_c` gives them.")
+).feedback("You apply a nonlinearity to the latents. They are used as `W_c` gives them.")
 right.mistake(
     "a_latent_for_each_head",
     {"k = self.split(self.W_k(latent), K)": "k = self.split(self.W_k(latent), K).flip(1)"},
     loses=ALL,
-).feedback("Your keys belong to another head than the queries that meet them.")
+).feedback("You combine the keys of one head with the queries of another.")
 right.mistake(
     "layers_the_wrong_way",
     {"self.W_c = nn.Linear(d_model, d_latent, bias=False)": "self.W_c = nn.Linear(d_latent, d_model, bias=False)"},
@@ -343,7 +374,7 @@ right.mistake(
     {"x.unflatten(-1, (self.n_heads, width)).transpose(1, 2)": "x.unflatten(-1, (width, self.n_heads)).WAY"},
     loses=ALL,
 ).for_each(WAY=("permute(0, 3, 1, 2)",)).feedback(
-    "You deal the entries out to the heads in turn. The first K entries belong to head 0, the next K to head 1."
+    "You assign the entries to the heads alternately. The first K entries belong to head 0, the next K to head 1."
 )
 right.mistake("cuts_and_joins_the_heads_in_turn", loses=ALL).patch("""
 - return x.unflatten(-1, (self.n_heads, width)).transpose(1, 2)
@@ -352,7 +383,7 @@ right.mistake("cuts_and_joins_the_heads_in_turn", loses=ALL).patch("""
 - return self.W_o((weights @ v).transpose(1, 2).flatten(2)), weights
 + return self.W_o((weights @ v).permute(0, 2, 3, 1).flatten(2)), weights
 """).feedback(
-    "You deal the entries out to the heads in turn. The first K entries belong to head 0, the next K to head 1."
+    "You assign the entries to the heads alternately. The first K entries belong to head 0, the next K to head 1."
 )
 for one, what in (("v", "values"), ("k", "keys")):
     right.mistake(f"only_the_{what}_from_x", loses=PARTS).patch(f"""
@@ -430,7 +461,11 @@ right.mistake(
     "causal passes a causal mask."
 )
 right.mistake("adds_a_dimension_to_the_mask", {"else mask": "else MASK"}, loses=MASKS).for_each(
-    MASK=("mask.unsqueeze(1)", "mask[:, None] if mask.dim() == 3 else mask")
+    MASK=(
+        "mask.unsqueeze(1)",
+        "mask[:, None] if mask.dim() == 3 else mask",
+        "mask.unsqueeze(1).expand(B, H, T, T)",
+    )
 ).feedback(
     "You add a dimension to the mask, but it broadcasts to the scores as it is. It may have fewer than four dimensions."
 )

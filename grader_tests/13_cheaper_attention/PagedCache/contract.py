@@ -12,13 +12,13 @@ paged_cache = exercise(
     see="Exercise 6: `PagedCache(n_pages, page_size, n_kv_heads, d_head)`",
     hints=(
         "Three numbers describe where position p of a text is: which ones? What must be known of a page to decide "
-        "whether it is free, and whether somebody else reads it?",
+        "whether it is free, and whether another text has it?",
         "Keep for each text its list of pages and its length, and for each page the number of texts that have it. "
         "`fork` copies the list and counts up, `free` counts down, and a page with the count 0 is free. In `append`, "
         "look at everything that can fail before you change anything.",
-        "`append`: check the shapes; `row = length % page_size`; a copy is needed if `row > 0` and the last page has "
-        "another text, too; pages needed = ⌈(length + T) / page_size⌉ − pages so far, and one for the copy. If too few "
-        "are free, raise MemoryError. Then copy, take the pages, and write position by position.",
+        "`append` has four parts, in this order. Check the shapes. Find out whether the last page must be copied: is "
+        "the next position on it, and does another text have it? Count the pages that are needed, the copy included, "
+        "and raise MemoryError if too few are free. Then copy, take the pages, and write each position to its page.",
     ),
 )
 

@@ -165,6 +165,22 @@ right.mistake(
     {"torch.tensor(table, dtype=torch.int64)": "torch.tensor(sorted(table), dtype=torch.int64)"},
     loses=(READ, POOL),
 ).feedback("You read the pages in the order of their numbers. The order of the text is that of its block table.")
+right.mistake("reads_the_next_pages_of_the_pool", loses=READ).patch("""
+- page = self.unused.pop()
++ page = self.unused.pop(0)
+@@
+- table, length = self.tables[text], self.lengths[text]
+- pages = torch.tensor(table, dtype=torch.int64)
+- keys = self.keys[pages].flatten(0, 1)[:length]
+- values = self.values[pages].flatten(0, 1)[:length]
++ length = self.lengths[text]
++ first = (self.tables[text] or [0])[0] * self.page_size
++ keys = self.keys.flatten(0, 1)[first : first + length].clone()
++ values = self.values.flatten(0, 1)[first : first + length].clone()
+""").feedback(
+    "You read the pages that follow the first one in the pool. A text's pages may be anywhere: read those in its block "
+    "table, in order."
+)
 right.mistake(
     "keys_for_values", {"self.values[page, row] = value[i]": "self.values[page, row] = key[i]"}, loses=(READ, POOL)
 ).feedback("You store the keys twice, the second time as values.")
@@ -186,10 +202,12 @@ right.mistake(
     "cannot_read_an_empty_text",
     {"pages = torch.tensor(table, dtype=torch.int64)": "pages = torch.stack([torch.tensor(page) for page in table])"},
     loses=READ,
-).feedback("You fail to read a text without positions. It has keys and values (0, G, K).")
+).feedback("Your `read` fails for a text without positions. It has keys and values (0, G, K).")
 right.mistake(
     "an_index_of_floats", {"torch.tensor(table, dtype=torch.int64)": "torch.tensor(table)"}, loses=READ
-).feedback("You fail to read a text without positions: `torch.tensor([])` is a float tensor, which cannot be an index.")
+).feedback(
+    "Your `read` fails for a text without positions: `torch.tensor([])` is a float tensor, which cannot be an index."
+)
 
 # The pool and what is returned
 right.mistake("a_new_pool_for_every_append", loses=POOL).patch("""
@@ -207,9 +225,7 @@ right.mistake("pages_grow_with_the_need", loses=POOL).patch("""
 + if lacking > 0:
 +     self.keys = torch.cat([self.keys, self.keys.new_zeros(lacking, *self.keys.shape[1:])])
 +     self.values = torch.cat([self.values, self.values.new_zeros(lacking, *self.values.shape[1:])])
-""").feedback(
-    "Your pool grows with the need. It has all `n_pages` pages from the beginning, and stays the same storage."
-)
+""").feedback("Your pool grows as needed. It has all `n_pages` pages from the beginning, and stays the same storage.")
 right.mistake("heads_before_rows", loses=POOL).patch("""
 - self.keys = torch.zeros(n_pages, page_size, n_kv_heads, d_head)
 - self.values = torch.zeros(n_pages, page_size, n_kv_heads, d_head)
@@ -240,6 +256,23 @@ right.mistake(
     loses=POOL,
 ).feedback("You return a view of the pool, which changes when the page is used again. Return copies.")
 right.mistake("table_itself", {"return list(self.tables[text])": "return self.tables[text]"}, loses=POOL).feedback(
+    "You return the block table itself, so that a caller who writes into it changes the cache. Return a copy."
+)
+right.mistake("table_itself_until_the_next_append", loses=POOL).patch("""
+- page = self.unused.pop()
++ page = self.unused.pop(WHICH)
+@@
+- table, length = self.tables[text], self.lengths[text]
+- self.check(key, value)
++ table, length = list(self.tables[text]), self.lengths[text]
++ self.check(key, value)
+@@
+- self.lengths[text] = length + T
++ self.tables[text], self.lengths[text] = table, length + T
+@@
+- return list(self.tables[text])
++ return self.tables[text]
+""").for_each(WHICH=(0, -1)).feedback(
     "You return the block table itself, so that a caller who writes into it changes the cache. Return a copy."
 )
 right.mistake(
@@ -291,7 +324,7 @@ right.mistake("fork_copies_the_pages", loses=FORK).patch("""
 + for page, copy in zip(table, self.tables[twin]):
 +     self.keys[copy], self.values[copy] = self.keys[page], self.values[page]
 """).feedback(
-    "Your `fork` copies the pages. It is to copy nothing: the new text has the same pages, and counts as one more "
+    "Your `fork` copies the pages. It should copy nothing: the new text has the same pages, and counts as one more "
     "reader of each."
 )
 right.mistake("fork_copies_the_last_page", loses=FORK).patch("""
@@ -363,7 +396,7 @@ right.mistake("other_texts_get_the_copy", loses=FORK).patch("""
 +         self.tables[other][-1] = copy
 + self.users[copy], self.users[shared] = self.users[shared] - 1, 1
 """).feedback(
-    "You give the copy to the other texts, and write to the shared page. The text that writes is to use the copy."
+    "You give the copy to the other texts, and write to the shared page. The text that writes should use the copy."
 )
 right.mistake("does_not_let_go_of_the_shared_page", {"            self.drop(shared)\n": ""}, loses=FORK).feedback(
     "You still count the text as a reader of the page that it has just left. The page is then never free again, and "
@@ -381,7 +414,7 @@ right.mistake("fork_does_not_count", loses=(FORK, FREE)).patch("""
 - for page in table:
 -     self.users[page] += 1
 """).feedback(
-    "You do not count the new text as a reader of its pages. They are then taken for pages of one text, written to, "
+    "You do not count the new text as a reader of its pages. They then look like pages of one text, and are written to "
     "and freed too early."
 )
 right.mistake(
@@ -473,7 +506,7 @@ right.mistake(
     "frees_the_last_page_only",
     {"for page in self.tables.pop(text):": "for page in self.tables.pop(text)[-1:]:"},
     loses=FREE,
-).feedback("Your `free` lets go of one page only. It is about all pages of the text.")
+).feedback("Your `free` gives up one page only. It must give up all pages of the text.")
 right.mistake(
     "freed_text_stays",
     {
@@ -482,10 +515,11 @@ right.mistake(
     },
     loses=ERRORS,
 ).feedback("You empty a freed text instead of forgetting it. Its id must raise KeyError from then on.")
-right.mistake(
-    "ids_used_again",
-    {"text = self.made\n": "text = next(n for n in range(10**6) if n not in self.tables)\n"},
-    loses=FREE,
+right.mistake("ids_used_again", {"text = self.made\n": "text = NEXT\n"}, loses=FREE).for_each(
+    NEXT=(
+        "next(n for n in range(10**6) if n not in self.tables)",
+        "next(n for n in range(len(self.tables), 10**6) if n not in self.tables)",
+    )
 ).feedback("You give the id of a text that is gone to a new one. An id is never used twice.")
 right.mistake("ids_by_counting_texts", {"text = self.made\n": "text = len(self.tables)\n"}, loses=FREE).feedback(
     "You take the number of texts as the next id. After one was freed, this is the id of a text that still exists."
@@ -494,23 +528,25 @@ right.mistake("ids_by_counting_texts", {"text = self.made\n": "text = len(self.t
 # Errors
 right.mistake(
     "no_memory_error", {'            raise MemoryError("too few pages are free")': "            pass"}, loses=ERRORS
-).feedback("You do not look whether enough pages are free before you take them. Raise MemoryError, and change nothing.")
+).feedback(
+    "You do not check whether enough pages are free before you take them. Raise MemoryError, and change nothing."
+)
 right.mistake("another_error_for_too_few_pages", {"raise MemoryError(": "raise KIND("}, loses=ERRORS).for_each(
-    KIND=("RuntimeError", "ValueError", "IndexError")
+    KIND=("RuntimeError", "ValueError")
 ).feedback("You raise another error than MemoryError where too few pages are free.")
 right.mistake(
     "returns_if_pages_are_lacking",
     {'            raise MemoryError("too few pages are free")': "            return"},
     loses=ERRORS,
-).feedback("You return without a word where too few pages are free. Raise MemoryError.")
+).feedback("You return without an error where too few pages are free. Raise MemoryError.")
 right.mistake(
     "the_copy_is_not_counted", {"len(table) + copied > self.n_free": "len(table) > self.n_free"}, loses=ERRORS
-).feedback("You forget the page for the copy when you look whether enough are free.")
+).feedback("You forget the page for the copy when you check whether enough are free.")
 right.mistake(
     "only_the_copy_is_counted",
     {"pages - len(table) + copied > self.n_free": "max(pages - len(table), copied) > self.n_free"},
     loses=ERRORS,
-).feedback("You look for the copy and for the new pages by themselves. Together they may be more than are free.")
+).feedback("You check the copy and the new pages separately. Together they may need more pages than are free.")
 right.mistake("pages_are_lost_in_an_error", loses=ERRORS).patch("""
 - if pages - len(table) + copied > self.n_free:
 -     raise MemoryError("too few pages are free")
@@ -522,8 +558,8 @@ right.mistake("pages_are_lost_in_an_error", loses=ERRORS).patch("""
 +     raise MemoryError("too few pages are free")
 + table.append(self.take())
 """).feedback(
-    "You take pages one by one until none is left, and then raise the error: the text keeps them. Look first whether "
-    "enough are free."
+    "You take pages one by one until none is left, and then raise the error: the text keeps them. First check "
+    "whether enough are free."
 )
 right.mistake("writes_until_pages_are_lacking", loses=ERRORS).patch("""
 - if pages - len(table) + copied > self.n_free:
@@ -542,8 +578,8 @@ right.mistake("writes_until_pages_are_lacking", loses=ERRORS).patch("""
 - self.lengths[text] = length + T
 +     self.lengths[text] = length + i + 1
 """).feedback(
-    "You write position by position until no page is left, and then raise the error: a part is already written. Look "
-    "first whether enough pages are free."
+    "You write position by position until no page is left, and then raise the error: a part is already written. "
+    "First check whether enough pages are free."
 )
 right.mistake("refuses_a_full_pool", {"copied > self.n_free": "copied >= self.n_free"}, loses=(FORK, FREE)).feedback(
     "You refuse to use the last free page."
@@ -555,11 +591,11 @@ right.mistake("checks_the_shapes_too_late", loses=ERRORS).patch("""
 - self.lengths[text] = length + T
 + self.lengths[text] = length + T
 + self.check(key, value)
-""").feedback("You look at the shapes after you have written. Check everything before you change anything.")
+""").feedback("You check the shapes after you have written. Check everything before you change anything.")
 right.mistake("does_not_check_the_shapes", loses=ERRORS).patch("""
 - self.check(key, value)
 """).feedback(
-    "You do not look at the shapes of `key` and `value`. An assignment broadcasts what does not fit, or fails half way."
+    "You do not check the shapes of `key` and `value`. An assignment broadcasts a wrong shape, or fails halfway."
 )
 right.mistake("checks_the_key_only", loses=ERRORS).patch("""
 - if value.ndim != 3 or value.shape[1:] != (G, K) or len(value) < 1:
@@ -583,7 +619,7 @@ right.mistake(
         "self.tables.setdefault(text, []), self.lengths.setdefault(text, 0)\n"
     },
     loses=ERRORS,
-).feedback("You make a text where its id is unknown. Raise KeyError.")
+).feedback("You create a text if its id is unknown. Raise KeyError.")
 right.mistake(
     "empty_for_unknown_texts",
     {
@@ -593,12 +629,12 @@ right.mistake(
         "return list(self.tables[text])": "return list(self.tables.get(text, []))",
     },
     loses=ERRORS,
-).feedback("You return nothing for a text that does not exist. Raise KeyError.")
+).feedback("You return an empty result for a text that does not exist. Raise KeyError.")
 right.mistake(
     "frees_unknown_texts",
     {"self.tables.pop(text):": "self.tables.pop(text, []):", "del self.lengths[text]": "self.lengths.pop(text, None)"},
     loses=ERRORS,
-).feedback("You let a text be freed that does not exist, or for the second time. Raise KeyError.")
+).feedback("Your `free` accepts a text that does not exist, or that is gone already. Raise KeyError.")
 right.mistake("another_error_for_unknown_texts", loses=ERRORS).patch("""
 - return list(self.tables[text])
 + if text not in self.tables:
@@ -672,7 +708,7 @@ right.mistake(
         "page_size, n_kv_heads, d_head, dtype=KIND)",
     },
     loses=FORM,
-).for_each(KIND=("torch.float64", "torch.float16", "torch.bfloat16")).feedback("Your pool is not float32.")
+).for_each(KIND=("torch.float64", "torch.float16")).feedback("Your pool is not float32.")
 right.mistake(
     "tables_of_tensors",
     {"return list(self.tables[text])": "return [torch.tensor(page) for page in self.tables[text]]"},
@@ -684,5 +720,5 @@ right.mistake(
     loses=(POOL, FORM),
 ).feedback("Your table is a tensor. It is a list of plain whole numbers.")
 right.mistake("ids_of_text", {"text = self.made\n": 'text = f"text {self.made}"\n'}, loses=FORM).feedback(
-    "Your ids are texts. An id is a plain whole number."
+    "Your ids are strings. An id is a plain whole number."
 )

@@ -23,10 +23,10 @@ absorbed_attention = exercise(
         "Cut `W_k` into heads, (H, K, C), and multiply each head's queries by its matrix: they become (B, H, T, C), "
         "and their scores with the latents are the right ones. Mix the latents themselves by the weights, and only "
         "then multiply the T mixtures by the matrices of the values.",
-        '`torch.einsum("bhtk,hkc->bhtc", …)` for the queries, `"bhtc,bsc->bhts"` for the scores, and the same two '
-        "backwards for the output. With `@`, a latent that broadcasts over the heads is copied for each of them: "
-        "`flatten(1, 2)` puts heads and queries into one dimension. The scale is that of the queries as they were "
-        "given.",
+        "Four products, each by an `einsum` or by `@`: (B, H, T, K) to (B, H, T, C), to the scores (B, H, T, S), to "
+        "the mixtures (B, H, T, C), to the output (B, H, T, K). Write down which letters two factors share, and which "
+        "one is summed. With `@`, latents that broadcast over the heads are copied for each of them: give the product "
+        "three dimensions. The scale is that of the queries as they were given.",
     ),
 )
 

@@ -44,7 +44,7 @@ right.mistake("makes_the_keys_or_the_values", loses=(COST, BATCH), when="half pl
     "You make the keys or the values of all latents, and do without the other. Multiply the queries by `W_k`, and the "
     "mixtures of latents by `W_v`."
 )
-absorbed_attention.mistake("makes_keys_head_by_head", loses=COST, when="too many").full_code("""
+absorbed_attention.mistake("makes_keys_head_by_head", loses=COST).full_code("""
 def absorbed_attention(query, latent, W_k, W_v, mask=None):
     B, H, T, K = query.shape
     blocked = torch.zeros(1, dtype=torch.bool, device=query.device) if mask is None else mask
@@ -58,8 +58,18 @@ def absorbed_attention(query, latent, W_k, W_v, mask=None):
         maps.append(weights)
     return torch.stack(outputs, 1), torch.stack(maps, 1)
 """).feedback(
-    "You make keys and values one head after another, which takes little room, but as many multiplications as all at "
+    "You make keys and values one head after another, which takes little memory, but as many multiplications as all at "
     "once. Multiply the queries by `W_k`, not the latents."
+)
+right.mistake("multiplies_more_than_needed", loses=COST, when="too many").patch("""
+- weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
+- weights = weights.masked_fill(blocked, 0.0)
++ again = torch.einsum("bhtc,bsc->bhts", into, latent) / K**0.5
++ total = again.masked_fill(blocked, -torch.inf).logsumexp(-1, keepdim=True)
++ weights = (scores - total.masked_fill(total.isneginf(), 0.0)).masked_fill(blocked, -torch.inf).exp()
+""").feedback(
+    "Your matrix products take more multiplications than the absorbed form needs. Look for a product that you compute "
+    "twice, such as the scores, or for keys and values that you make in parts."
 )
 right.mistake(
     "copies_the_latents_for_each_head",
@@ -76,9 +86,15 @@ right.mistake(
 right.mistake("multiplies_entry_by_entry", loses=(COST, BATCH)).patch("""
 - scores = torch.einsum("bhtc,bsc->bhts", into, latent) / K**0.5
 + scores = (into[:, :, :, None] * latent[:, None, None]).sum(-1) / K**0.5
-""").feedback(
-    "You multiply entry by entry before you sum, which makes a tensor with all products. Use a matrix product."
-)
+@@
+- mixed = torch.einsum("bhts,bsc->bhtc", weights, latent)
++ mixed = MIXED
+""").for_each(
+    MIXED=(
+        'torch.einsum("bhts,bsc->bhtc", weights, latent)',
+        "(weights[..., None] * latent[:, None, None]).sum(-2)",
+    )
+).feedback("You multiply entry by entry before you sum, which makes a tensor with all products. Use a matrix product.")
 right.mistake("scaled_by_the_latent_width", {"/ K**0.5": "/ C**0.5"}, loses=VALUES).feedback(
     "You scale by the width of the latents, because the queries now have it. The scores are those of keys of width K: "
     "divide by √K."
@@ -97,7 +113,7 @@ right.mistake(
     },
     loses=VALUES,
 ).feedback(
-    "You deal the rows of the weights out to the heads in turn. The first K rows belong to head 0, the next K to "
+    "You assign the rows of the weights to the heads alternately. The first K rows belong to head 0, the next K to "
     "head 1."
 )
 right.mistake(
@@ -171,7 +187,13 @@ right.mistake(
     loses=VALUES,
 )
 right.mistake("adds_a_dimension_to_the_mask", {"else mask": "else MASK"}, loses=MASKS).for_each(
-    MASK=("mask.unsqueeze(1)", "mask[:, None] if mask.dim() == 3 else mask", "mask[None, None]")
+    MASK=(
+        "mask.unsqueeze(1)",
+        "mask[:, None] if mask.dim() == 3 else mask",
+        "mask[None, None]",
+        "mask.unsqueeze(1).expand(B, H, T, S)",
+        "mask.unsqueeze(1).expand(-1, H, -1, -1)",
+    )
 ).feedback(
     "You add a dimension to the mask, but it broadcasts to the scores as it is. It may have fewer than four dimensions."
 )
@@ -268,3 +290,22 @@ right.mistake(arguments.argument_changed("scales_W_k_in_place", what="`W_k`"), l
 - scores = torch.einsum("bhtc,bsc->bhts", into, latent) / K**0.5
 + scores = torch.einsum("bhtc,bsc->bhts", into, latent)
 """)
+right.mistake("mixes_entry_by_entry", loses=(COST, BATCH)).patch("""
+- mixed = torch.einsum("bhts,bsc->bhtc", weights, latent)
++ mixed = (weights[..., None] * latent[:, None, None]).sum(-2)
+""").feedback(
+    "You multiply entry by entry before you sum, which makes a tensor with all products. Use a matrix product."
+)
+right.mistake(
+    "multiplies_by_the_weights_entry_by_entry",
+    {
+        'torch.einsum("bhtk,hkc->bhtc", query, K_of)': '(query[..., None] * K_of[:, None]).sum(-2) if "k" in PARTS '
+        'else torch.einsum("bhtk,hkc->bhtc", query, K_of)',
+        'torch.einsum("bhtc,hkc->bhtk", mixed, V_of), weights': "((mixed[..., None, :] * V_of[:, None]).sum(-1) "
+        'if "v" in PARTS else torch.einsum("bhtc,hkc->bhtk", mixed, V_of)), weights',
+    },
+    loses=BATCH,
+).for_each(PARTS=('"k"', '"v"', '"kv"')).feedback(
+    "You multiply by a head's matrix entry by entry, which makes a tensor with all products, (B, H, T, K, C). Use a "
+    "matrix product, which sums at once."
+)

@@ -5,7 +5,7 @@ from .contract import dequantize
 right = dequantize.alternative("product")
 
 right.mistake("divides", {"* scale": "/ scale"}).feedback(
-    "You divide by the scale. `quantize` divides; the way back multiplies."
+    "You divide by the scale. `quantize` divides; here you multiply."
 )
 right.mistake("times_127", {"* scale": "* scale * 127"}).feedback(
     "You multiply by 127 as well. The scale is already the largest value divided by 127."

@@ -22,7 +22,7 @@ right.mistake("one_row_too_few", {"kept.shape[-2] - window": "kept.shape[-2] - w
 )
 by_mask.mistake(
     "what_falls_out", {"stays = ": "stays = ~(", "kept.shape[-2] - window)": "kept.shape[-2] - window))"}
-).feedback("You return the rows that should go. Keep the first `sinks` and the last `window`.")
+).feedback("You return the rows that should be dropped. Keep the first `sinks` and the last `window`.")
 right.mistake(
     "along_the_width",
     {"kept[..., :sinks, :]": "kept[..., :sinks]", "kept[..., start:, :]": "kept[..., start:]", "dim=-2": "dim=-1"},

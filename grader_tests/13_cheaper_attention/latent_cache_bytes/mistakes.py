@@ -5,7 +5,7 @@ from .contract import latent_cache_bytes
 right = latent_cache_bytes.alternative("numbers_per_position")
 
 right.mistake("keys_and_values", {"return n_layers": "return 2 * n_layers"}).feedback(
-    "You count everything twice, as for keys and values. One latent vector serves for both."
+    "You count everything twice, as for keys and values. Both are computed from one latent vector."
 )
 right.mistake("without_the_rotated_key", {"d_latent + d_rope": "d_latent"}).feedback(
     "You leave out the rotated keys. Each position keeps d_rope numbers beside its latent vector."

@@ -13,11 +13,12 @@ qk_norm_scores = exercise(
     forbidden=BUILT_IN,
     see="Exercise 1: `qk_norm_scores(query, key, gain_q, gain_k)`",
     hints=(
-        "How large can a score become if the vector of a query is multiplied by 100?",
+        "How large can a score become if a query is multiplied by 100?",
         "Divide each vector by its own root mean square, over its last dimension, and multiply by the gain of its "
         "kind. Then compute the scores as always.",
-        "One function of a vector and a gain does both kinds: `x / torch.sqrt(… + 1e-6) * gain`, with `keepdim=True` "
-        "for the mean. Then `… @ ….mT / math.sqrt(K)`.",
+        "Write one function of a tensor and a gain for both. The mean over the last dimension is (..., T, 1) with "
+        "`keepdim=True`, so that it divides (..., T, K). Where do the 1e-6 and the root belong? The product with `mT` "
+        "then gives (..., T, S).",
     ),
 )
 

@@ -48,7 +48,7 @@ right.mistake("normalises_the_keys_only", {"query / size_q": "query"}, loses=VAL
     "You normalise the keys but not the queries. Long queries then still make large scores."
 )
 right.mistake("normalises_nothing", {"key / size_k": "key", "query / size_q": "query"}, loses=VALUES).feedback(
-    "You apply the gains but do not normalise: each vector is to be divided by its own root mean square first."
+    "You apply the gains but do not normalise. Divide each vector by its own root mean square first."
 )
 right.mistake(
     "one_size_for_all_vectors",
@@ -143,9 +143,7 @@ right.mistake("normalises_the_scores", loses=VALUES).patch("""
 - return q @ k.mT / q.shape[-1] ** 0.5
 + scores = (query * gain_q) @ (key * gain_k).mT / query.shape[-1] ** 0.5
 + return scores / torch.sqrt(scores.pow(2).mean(-1, keepdim=True) + 1e-6)
-""").feedback(
-    "You normalise the rows of scores. It is the queries and keys that are normalised, before the dot products."
-)
+""").feedback("You normalise the rows of scores. Normalise the queries and keys instead, before the dot products.")
 right.mistake(scores.keys_times_queries, {"q @ k.mT": "k @ q.mT"}, loses=VALUES)
 right.mistake(
     "takes_the_softmax",
@@ -202,3 +200,16 @@ for given in ("query", "key"):
 + {given} /= size_{given[0]}
 + {given[0]} = {given} * gain_{given[0]}
 """)
+right.mistake(scores.scaled_by_number_of_keys, {"q.shape[-1] ** 0.5": "k.shape[-2] ** 0.5"}, loses=VALUES)
+right.mistake("scaled_by_the_number_of_queries", {"q.shape[-1] ** 0.5": "q.shape[-2] ** 0.5"}, loses=VALUES).feedback(
+    "You scale by the number of queries. Scores grow with the width K of queries and keys: divide by √K."
+)
+right.mistake(
+    "gains_as_one_number", {"* gain_q": "* 1", "* gain_k": "* 1", " / q.shape": " * FACTOR / q.shape"}, loses=VALUES
+).for_each(FACTOR=("(gain_q * gain_k).mean()", "(gain_q.mean() * gain_k.mean())", "(gain_q * gain_k).sum()")).feedback(
+    "You make one number of the gains and multiply the scores by it. A gain has one factor per entry: multiply the "
+    "queries and keys by their gains before the dot products."
+)
+right.mistake("mean_of_the_gain_of_queries", {"* gain_q": "* gain_q.mean()"}, loses=VALUES).feedback(
+    "You multiply the queries by the mean of `gain_q`. A gain has one factor per entry: multiply entry by entry."
+)

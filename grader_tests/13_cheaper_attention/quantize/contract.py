@@ -16,8 +16,9 @@ quantize = exercise(
         "What happens in a row of zeros?",
         "The scale is the largest absolute value over `dim`, divided by 127, and keeps its dimensions. Divide, round, "
         "convert. A scale of 0 must not divide: put another number in its place for the division only.",
-        "`scale = x.abs().amax(…, keepdim=True) / 127`, under `torch.no_grad()` or detached. Then `torch.round(x / "
-        "…)`, where the divisor is the scale with its zeros replaced, and `.to(torch.int8)`.",
+        "`amax` takes one dimension or a tuple of them, and `keepdim=True` keeps them with size 1. Detach `x`, or work "
+        "under `torch.no_grad()`. `masked_fill` or `torch.where` makes a divisor without zeros. Return the scale. "
+        "`torch.round` comes before `.to(torch.int8)`.",
     ),
 )
 

@@ -66,8 +66,8 @@ right.mistake("the_other_dimensions", loses=ALL).patch("""
 + dim = tuple(d for d in range(x.ndim) if d not in own) or tuple(own)
   largest = x.abs().amax(dim, keepdim=True)
 """).feedback(
-    "You take the largest value over the dimensions that `dim` does *not* name. `dim` are those that are gone through: "
-    "the scale has size 1 there."
+    "You take the largest value over the dimensions that `dim` does *not* name. `dim` names the dimensions over which "
+    "the maximum is taken: the scale has size 1 there."
 )
 right.mistake(shapes.dimension_ignored, {"amax(dim,": "amax(-1,"}, loses=DIMS)
 right.mistake(
@@ -75,8 +75,14 @@ right.mistake(
 ).for_each(WHICH=("0", "-1")).feedback(
     "You use one of the dimensions in `dim` and ignore the others. `amax` takes a tuple as it is."
 )
-right.mistake(
-    "cannot_take_several", {"x.abs().amax(dim, keepdim=True)": "x.abs().max(dim, keepdim=True).values"}, loses=DIMS
+right.mistake("cannot_take_several", {"x.abs().amax(dim, keepdim=True)": "LARGEST.values"}, loses=DIMS).for_each(
+    LARGEST=(
+        "x.abs().max(dim, keepdim=True)",
+        "x.abs().max(dim=dim, keepdim=True)",
+        "torch.max(x.abs(), dim, keepdim=True)",
+        "torch.max(x.abs(), dim=dim, keepdim=True)",
+        "torch.max(input=x.abs(), dim=dim, keepdim=True)",
+    )
 ).feedback("You use `max`, which takes one dimension only. `amax` takes several, and gives the values alone.")
 right.mistake(
     "scale_without_keepdim",
@@ -86,10 +92,12 @@ right.mistake(
 right.mistake(shapes.dimension_lost, {"dim, keepdim=True": "dim"}, loses=DIMS)
 right.mistake(
     "scale_as_large_as_x", {"codes.to(torch.int8), scale": "codes.to(torch.int8), scale.expand_as(x)"}, loses=ALL
-).feedback("You return a scale for each number, which takes more room than the numbers did. It has size 1 in `dim`.")
+).feedback(
+    "You return a scale for each number, which takes more memory than the numbers themselves. It has size 1 in `dim`."
+)
 right.mistake("cuts_off_the_fraction", {"torch.round(x / divisor)": "CUT"}, loses=ALL).for_each(
     CUT=("(x / divisor)", "torch.trunc(x / divisor)")
-).feedback("You cut the fraction off instead of rounding: `.to(torch.int8)` goes towards 0. Round first.")
+).feedback("You cut the fraction off instead of rounding: `.to(torch.int8)` rounds towards 0. Round first.")
 right.mistake("rounds_down", {"torch.round": "torch.floor"}, loses=ALL).feedback(
     "You round every number down. Round to the nearest whole number."
 )
@@ -128,7 +136,7 @@ right.mistake("returns_the_numbers_again", {"codes.to(torch.int8), scale": "code
 )
 right.mistake("codes_are_not_int8", {"codes.to(torch.int8)": "codes.to(KIND)"}, loses=FORM).for_each(
     KIND=("x.dtype", "torch.int32", "torch.int64", "torch.int16", "torch.float16")
-).feedback("Your codes are right, but not int8. A code is to take one byte.")
+).feedback("Your codes are right, but not int8. A code should take one byte.")
 right.mistake("unsigned_codes", {"codes.to(torch.int8)": "codes.to(torch.int16).to(torch.uint8)"}, loses=ALL).feedback(
     "You use uint8, which has no negative numbers: −1 becomes 255. Use int8."
 )
@@ -228,4 +236,19 @@ right.mistake("from_the_smallest_number_up", loses=ALL).patch("""
 """).feedback(
     "You spread the codes from the smallest number to the largest, with a zero point. Here 0 has the code 0, and the "
     "scale is the largest absolute value divided by 127."
+)
+right.mistake("cannot_take_one_dimension", loses=ALL).patch("""
++ dim = MADE
+  largest = x.abs().amax(dim, keepdim=True)
+""").for_each(MADE=("tuple(dim)", "[d % x.ndim for d in dim]")).feedback(
+    "You expect several dimensions, but `dim` may be one int, over which a loop cannot run. `amax` takes both as they "
+    "are."
+)
+right.mistake(
+    "uses_minus_128_too",
+    {"/ 127": "/ RANGE[0]", "codes.to(torch.int8)": "codes.clamp(*RANGE[1:]).to(torch.int8)"},
+    loses=ALL,
+).for_each(RANGE=("(128, -128, 127)", "(127.5, -128, 127)", "(255, -128, 127)", "(256, -128, 127)")).feedback(
+    "You divide the largest absolute value by another number than 127. It must become 127, so that the codes are "
+    "−127 … 127: −128 is not used."
 )

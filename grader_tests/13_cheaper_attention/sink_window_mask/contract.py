@@ -1,4 +1,4 @@
-"""`sink_window_mask`: the causal mask of a window, in which everybody sees the first positions."""
+"""`sink_window_mask`: the causal mask of a window, in which every query sees the first positions up to its own."""
 
 import torch
 
@@ -12,8 +12,9 @@ sink_window_mask = exercise(
         "With a window of 3 and one sink, which keys does the query at position 7 see? Write their positions down.",
         "A key is blocked for one of two reasons: it comes after the query, or it is too far before it. Only the "
         "second has an exception. Does a sink that comes after the query stay blocked?",
-        "Make a column of the queries' positions, the last T of S, and a row of the keys'. Blocked is `key > query`, "
-        "or both `query - key >= window` and `key >= sinks`.",
+        "Make a column with the positions of the queries, (T, 1), the last T of S, and a row with those of the keys, "
+        "(S,). Three comparisons are needed: key with query, their distance with `window`, and key with `sinks`. Join "
+        "them by `&` and `|`: which two belong together?",
     ),
 )
 

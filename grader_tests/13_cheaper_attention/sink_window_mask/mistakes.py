@@ -37,10 +37,11 @@ right.mistake(
     },
     loses=EVERYWHERE,
 ).feedback(
-    "You open the sinks for queries that come before them. A key after the query is always blocked, a sink included."
+    "You open the sinks in every row, also where they come after the query. A key after the query is always blocked, "
+    "a sink included."
 )
 right.mistake("sinks_at_the_end", {"(key >= sinks)": "(key < S - sinks)"}, loses=EVERYWHERE).feedback(
-    "You take the last positions for sinks. They are the first ones, 0 … sinks − 1."
+    "You take the last positions as sinks. They are the first ones, 0 … sinks − 1."
 )
 right.mistake("one_sink_too_many", {"key >= sinks": "key > sinks"}, loses=EVERYWHERE).feedback(
     "You keep one sink too many. The first `sinks` positions are 0 … sinks − 1."
@@ -112,9 +113,6 @@ right.mistake(shapes.rows_and_columns_exchanged, loses="more keys").patch("""
 right.mistake(
     "exchanges_window_and_sinks", {"T, window, sinks, S=None": "T, sinks, window, S=None"}, loses=EVERYWHERE
 ).feedback("You have `window` and `sinks` in the wrong order. The signature has `window` first.")
-sink_window_mask.alternative("filling_row_by_row").mistake(
-    "opens_sinks_without_a_limit", {": min(sinks, last + 1)": ": sinks"}, loses=EVERYWHERE
-).feedback("You open the sinks in every row, also where they come after the query. Stop at the query's own position.")
 sink_window_mask.alternative("filling_row_by_row").mistake(
     "a_slice_from_before_the_start", {"max(0, last + 1 - window)": "last + 1 - window"}, loses=EVERYWHERE
 ).feedback(
@@ -188,7 +186,7 @@ right.mistake("first_queries_for_sinks", loses=EVERYWHERE).patch("""
 - return (key > query) | ((query - key >= window) & (key >= sinks))
 + return (key > query) | ((query - key >= window) & (ROWS >= sinks))
 """).for_each(ROWS=("torch.arange(T, device=device)[:, None]", "query")).feedback(
-    "You free the first *queries* from the window. The sinks are the first keys: columns of the mask, not rows."
+    "You exempt the first *queries* from the window. The sinks are the first keys: columns of the mask, not rows."
 )
 right.mistake(arguments.unchecked("takes_a_window_of_0"), {"window < 1": "window < 0"}, loses="ValueError").feedback(
     "You refuse a negative window but not one of 0, in which a query does not even see itself."
@@ -199,3 +197,44 @@ right.mistake(arguments.unchecked("takes_one_query_too_many"), {"S < T": "S < T 
 right.mistake(arguments.unchecked("takes_minus_one_sink"), {"sinks < 0": "sinks < -1"}, loses="ValueError").feedback(
     "You accept −1 sinks. Raise a ValueError for every number below 0."
 )
+right.mistake(
+    "excepts_sinks_from_the_future_only",
+    {
+        "(key > query) | ((query - key >= window) & (key >= sinks))": "((key > query) & (key >= sinks)) | "
+        "(query - key >= window)"
+    },
+    loses=EVERYWHERE,
+).feedback(
+    "You make the exception for the sinks at the wrong condition. A sink stays open when it is too far back, and stays "
+    "blocked when it is after the query."
+)
+right.mistake("opens_the_first_rows", loses=EVERYWHERE).patch("""
+- return (key > query) | ((query - key >= window) & (key >= sinks))
++ opened = (key > query) | (query - key >= window)
++ opened[:sinks] = False
++ return opened
+""").feedback(
+    "You open the first `sinks` *rows*, so those queries see everything. The sinks are the first keys: columns, and "
+    "only up to the query."
+)
+right.mistake(
+    "sinks_before_the_window",
+    {"(query - key >= window) & (key >= sinks)": "query - key >= window + sinks"},
+    loses=EVERYWHERE,
+).feedback(
+    "You only make the window longer by `sinks` positions. The sinks are positions 0 … sinks − 1, however far back."
+)
+right.mistake("one_window_for_all_queries", loses=EVERYWHERE).patch("""
+- return (key > query) | ((query - key >= window) & (key >= sinks))
++ closed = key > query
++ closed[:, sinks:BORDER] = True
++ return closed
+""").for_each(BORDER=("max(S - window, sinks)", "max(S - T - window + 1, sinks)", "S - window")).feedback(
+    "You begin the window at the same key for all queries. Each query has a window of its own, which ends at its own "
+    "position."
+)
+right.mistake(
+    arguments.valid_refused("refuses_more_than_S"),
+    {"window < 1": "window < 1 or window > S", "sinks < 0": "sinks < 0 or sinks > S"},
+    loses=(*EVERYWHERE, "ValueError"),
+).feedback("You refuse a window or a number of sinks greater than S. Both are allowed: no key is then too far back.")

@@ -16,8 +16,9 @@ soft_cap = exercise(
         "What does `tanh` make of 0.1, of 100 and of −∞? Which of the three results do you not want?",
         "Divide by the cap, take `tanh`, multiply by the cap. A score of −∞ would become −cap, so that a blocked key "
         "would be seen: put −∞ back where it was.",
-        "`capped = cap * torch.tanh(…)`, then `capped.masked_fill(…, -torch.inf)`. A gradient that comes from the "
-        "filled value is 0; one that comes from `scores` itself is not.",
+        "`torch.tanh` works on each entry. `masked_fill` takes a boolean tensor, such as the one that `isneginf` makes "
+        "of the scores, and a number. A number that is filled in has the gradient 0; a score that is passed on has the "
+        "gradient 1.",
     ),
 )
 

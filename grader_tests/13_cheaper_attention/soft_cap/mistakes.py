@@ -21,14 +21,16 @@ right.mistake("fills_with_a_number", {"-torch.inf": "FILL"}, loses=VALUES).for_e
     FILL=("-1e9", "-1e4", "-1e12", "torch.finfo(scores.dtype).min", "0.0")
 ).feedback("You replace a score of −∞ by a finite number. It must stay −∞.")
 right.mistake("becomes_plus_infinity", {"-torch.inf": "torch.inf"}, loses=VALUES).feedback(
-    "You return +∞ for a blocked score. It must stay −∞: look for the sign."
+    "You return +∞ for a blocked score. It must stay −∞: check the sign."
 )
 right.mistake("clips", {"cap * torch.tanh(scores / cap)": "scores.clamp(-cap, cap)"}, loses=VALUES).feedback(
-    "You clip the scores at ±cap. Beyond the cap a clipped score has no gradient; use `tanh`, which bends slowly."
+    "You clip the scores at ±cap. Beyond the cap a clipped score has no gradient; `tanh` approaches the cap smoothly."
 )
 right.mistake(
     "caps_from_above_only", {"cap * torch.tanh(scores / cap)": "scores.clamp_max(cap)"}, loses=VALUES
-).feedback("You limit scores from above only, and by cutting. Use `cap * tanh(scores / cap)`, which limits both sides.")
+).feedback(
+    "You limit scores from above only, and by clipping. Use `cap * tanh(scores / cap)`, which limits both sides."
+)
 right.mistake("does_not_multiply", {"cap * torch.tanh": "torch.tanh"}, loses=VALUES).feedback(
     "You do not multiply by the cap, so all scores are between −1 and 1. They should be between −cap and cap."
 )
@@ -55,11 +57,11 @@ right.mistake(
     "Your curve is half as steep at 0: `2 * sigmoid(x) - 1` is `tanh(x / 2)`. Small scores must stay as they are."
 )
 right.mistake("uses_arctan", {"torch.tanh": "torch.atan"}, loses=VALUES).feedback(
-    "You use `atan` instead of `tanh`. It reaches π / 2 times the cap, and bends in another way."
+    "You use `atan` instead of `tanh`. It reaches π / 2 times the cap, and its curve has another shape."
 )
 right.mistake(
     "uses_softsign", {"torch.tanh(scores / cap)": "(scores / cap / (1 + (scores / cap).abs()))"}, loses=VALUES
-).feedback("You use x / (1 + |x|) instead of `tanh`. It bends much earlier.")
+).feedback("You use x / (1 + |x|) instead of `tanh`. It makes small scores much smaller; `tanh` hardly changes them.")
 right.mistake("uses_tan_or_sinh", {"torch.tanh": "torch.BENT"}, loses=VALUES).for_each(
     BENT=("tan", "sinh", "sin")
 ).feedback("You use another function than `tanh`. Only `tanh` is nearly x around 0 and ±1 far away.")
@@ -134,9 +136,15 @@ right.mistake(arguments.argument_changed("fills_the_scores", what="the scores"),
 - capped = cap * torch.tanh(scores / cap)
 - return capped.masked_fill(scores.isneginf(), -torch.inf)
 + blocked = scores.isneginf()
-+ scores[blocked] = 0.0
++ EDIT
 + return (cap * torch.tanh(scores / cap)).masked_fill(blocked, -torch.inf)
-""")
+""").for_each(
+    EDIT=(
+        "scores[blocked] = 0.0",
+        "scores.masked_fill_(blocked, 0.0)",
+        "with torch.no_grad(): scores[blocked] = 0.0",
+    )
+)
 right.mistake("exponentials_of_tanh_overflow", loses=VALUES).patch("""
 - capped = cap * torch.tanh(scores / cap)
 - return capped.masked_fill(scores.isneginf(), -torch.inf)
@@ -153,3 +161,18 @@ right.mistake("adds_zero_times_infinity", loses=VALUES).patch("""
 - return capped.masked_fill(scores.isneginf(), -torch.inf)
 + return capped + scores.isneginf().to(scores.dtype) * -torch.inf
 """).feedback("You multiply a mask by −∞. Where the mask is 0, 0 · ∞ is NaN: fill in −∞ by `masked_fill` or `where`.")
+right.mistake(
+    "leaves_rows_with_blocked_scores",
+    {"capped.masked_fill(scores.isneginf(), -torch.inf)": "torch.where(scores.isneginf().SOME, scores, capped)"},
+    loses=VALUES,
+).for_each(SOME=("any(-1, keepdim=True)", "any()")).feedback(
+    "You do not cap any score of a row that has a score of −∞. Only the score of −∞ itself stays as it is: make the "
+    "mask entry by entry."
+)
+right.mistake(
+    "blocks_rows_with_blocked_scores",
+    {"masked_fill(scores.isneginf(), -torch.inf)": "masked_fill(scores.isneginf().SOME, -torch.inf)"},
+    loses=VALUES,
+).for_each(SOME=("any(-1, keepdim=True)", "any()")).feedback(
+    "You fill a whole row with −∞ if one of its scores is −∞. Only that score stays −∞: make the mask entry by entry."
+)

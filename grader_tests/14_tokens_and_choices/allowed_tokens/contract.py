@@ -13,8 +13,9 @@ allowed_tokens = exercise(
         "about its second character?",
         "Each piece begins in the given state. Ask for its characters one by one, each in the state that the one "
         "before led to, and stop where the answer is None.",
-        "A loop over the pieces; in it `reached = state`, and a loop over characters with `reached = advance(reached, "
-        "character)`, which ends at None. Mind the empty piece, and states such as 0, which are false in an `if`.",
+        "A loop over the pieces; in it a variable for the state within the piece, which begins as `state`, and a loop "
+        "over the characters, which ends at None. Mind the empty piece, and states such as 0, which are false in an "
+        "`if`.",
     ),
 )
 
@@ -95,6 +96,10 @@ def _(draw):
     yield call(0, shuffled(draw, pieces), sample_model("grammar", rules=spaced)).label(
         "14 pieces with spaces and line ends, which this grammar allows in some states"
     )
+    twice = draw.permutation(12).tolist()
+    yield call(
+        1, [["1", "]", ",", "2,", "x", "12]"][i % 6] for i in twice], sample_model("grammar", rules=LISTS)
+    ).label("6 pieces, each of them two times")
     long = [{"a": 1}, {"b": 2}, {"c": 3}, {"d": 4}, {"e": 0}]
     words = ["abcdeabcde", "abcdeabcdf", "abcdeabcd", "bcde", "abcdea", "abxde", "a", "e"]
     yield call(0, shuffled(draw, words), sample_model("grammar", rules=long))

@@ -19,9 +19,10 @@ def allowed_tokens(state, pieces, advance):
 """)
 
 right.mistake(
-    "looks_at_the_first_character", {"for character in piece:": "for character in piece[:1]:"}, loses=EVERY
+    "the_first_character_is_enough", {"for character in piece:": "for character in piece[:1]:"}, loses=EVERY
 ).feedback(
-    "You look only at the first character of a piece. All of its characters must be allowed, one after the other."
+    "You allow a piece as soon as its first character is allowed. All of its characters must be allowed, one after the "
+    "other."
 )
 right.mistake(
     "looks_at_the_last_character", {"for character in piece:": "for character in piece[-1:]:"}, loses=EVERY
@@ -33,8 +34,7 @@ right.mistake(
     {"reached = advance(reached, character)": "reached = advance(state, character)"},
     loses=EVERY,
 ).feedback(
-    "You ask for every character in the state at the start. Each one is asked for in the state that the one before it "
-    "led to."
+    "You check every character in the given state. Check each one in the state that the character before it led to."
 )
 right.mistake("goes_on_from_the_last_piece", loses=EVERY).patch("""
 - for piece in pieces:
@@ -54,8 +54,8 @@ right.mistake("goes_on_from_the_last_piece", loses=EVERY).patch("""
 +         state = after
 +     allowed.append(ok)
 """).feedback(
-    "You begin a piece in the state in which the one before it ended. Each piece begins in the given state: use a name "
-    "of its own for the state on the way."
+    "You begin a piece in the state in which the one before it ended. Each piece begins in the given state: use "
+    "another variable for the state within a piece."
 )
 right.mistake("any_character_is_enough", loses=EVERY).patch("""
 - reached = state if piece else None
@@ -64,8 +64,15 @@ right.mistake("any_character_is_enough", loses=EVERY).patch("""
 -     if reached is None:
 -         break
 - allowed.append(reached is not None)
-+ allowed.append(any(advance(state, character) is not None for character in piece))
-""").feedback("You allow a piece of which any character is allowed. All of them must be, one after the other.")
++ reached, found = state, False
++ for character in piece:
++     after = advance(reached, character)
++     found = found or after is not None
++     reached = NEXT
++ allowed.append(found)
+""").for_each(NEXT=("state", "reached if after is None else after")).feedback(
+    "You allow a piece if any of its characters is allowed. All of them must be, one after the other."
+)
 right.mistake("skips_what_is_not_allowed", loses=EVERY).patch("""
 - reached = state if piece else None
 - for character in piece:
@@ -94,10 +101,10 @@ right.mistake("asks_bytes", {"for character in piece:": "for character in piece.
 right.mistake("goes_on_in_the_state_none", loses=EVERY).patch("""
 - if reached is None:
 -     break
-""").feedback("You go on in the state None. Where `advance` returns None nothing can follow: stop there.")
+""").feedback("You call `advance` with the state None. Once it has returned None, nothing can follow: stop there.")
 right.mistake("strips_the_pieces", {"for piece in pieces:": "for piece in map(CLEAN, pieces):"}, loses=EVERY).for_each(
     CLEAN=('lambda piece: piece.strip("[")', 'lambda piece: piece.rstrip("],")', 'lambda piece: piece.replace("?", "")')
-).feedback("You clean the pieces first. Every character of a piece counts.")
+).feedback("You remove characters from the pieces first. Every character of a piece counts.")
 right.mistake(
     "single_characters_only",
     {
@@ -109,10 +116,11 @@ right.mistake(
 right.mistake(
     "repeated_characters_once", {"for character in piece:": "for character in dict.fromkeys(piece):"}, loses=EVERY
 ).feedback(
-    "You ask for each different character once. A character that occurs twice is asked for twice, in different states."
+    "You check each different character only once. A character that occurs twice must be checked twice, in the states "
+    "reached there."
 )
 right.mistake("allows_the_empty_piece", {"state if piece else None": "state"}, loses=KINDS).feedback(
-    "You allow an empty piece. It has no character that could be allowed, and a model could repeat it for ever."
+    "You allow an empty piece. It has no character that could be allowed, and a model could repeat it without end."
 )
 right.mistake("takes_false_states_for_none", loses=KINDS).patch("""
 - if reached is None:
@@ -144,6 +152,33 @@ right.mistake("remembers_states_in_a_dict", loses=KINDS).patch("""
 right.mistake(
     "compares_states_with_numbers", {"(reached is not None)": "(reached is not None and reached > 0)"}, loses=KINDS
 ).feedback("You compare states with numbers. A state may be any object: the only question is whether it is None.")
+right.mistake("marks_the_first_of_equal_pieces", loses=EVERY).patch("""
+- allowed.append(reached is not None)
++ allowed.append(reached is not None and pieces.index(piece) == len(allowed))
+""").feedback(
+    "You mark only one of several equal pieces, as `pieces.index(piece)` finds the first of them only. Each position "
+    "of `pieces` needs its own answer: count positions with `enumerate`."
+)
+right.mistake("marks_the_last_of_equal_pieces", loses=EVERY).patch("""
+- allowed.append(reached is not None)
++ allowed.append(reached is not None and piece not in pieces[len(allowed) + 1 :])
+""").feedback(
+    "You mark only the last of several equal pieces, as a dict from pieces to positions does. Each position of "
+    "`pieces` needs its own answer."
+)
+right.mistake("takes_an_unchanged_state_for_a_refusal", loses=(EVERY, KINDS)).patch("""
+- reached = advance(reached, character)
+- if reached is None:
+-     break
++ before = reached
++ reached = advance(reached, character)
++ if reached is None or SAME:
++     reached = None
++     break
+""").for_each(SAME=("reached is before", "reached == before", "reached == state")).feedback(
+    "You take a character that leads to the same state again for one that is not allowed. Only None says that it is "
+    "not allowed."
+)
 right.mistake("only_those_that_end", loses=EVERY).patch("""
 - allowed.append(reached is not None)
 + ended = reached is not None and all(advance(reached, c) is None for c in "0123456789,][")

@@ -23,5 +23,5 @@ right.mistake("the_logarithm_to_base_10", {"math.log(2)": "math.log10(2)"}).feed
     "You take the logarithm to base 10. Nats come from the natural logarithm, `math.log`."
 )
 right.mistake("perplexity_per_byte", {"return ": "return 2 ** (", "math.log(2))": "math.log(2)))"}).feedback(
-    "Your result is 2 to the power of the right one. The step asks for the bits themselves."
+    "You return 2 to the power of the right result. The step asks for the bits themselves."
 )

@@ -13,8 +13,9 @@ continuation_log_probability = exercise(
         "token of the continuation?",
         "Put prompt and continuation together, as a batch of one text, and call the model once. Log-softmax over the "
         "vocabulary, the entries of the tokens that do follow, and their sum.",
-        "`ids = torch.cat([prompt, continuation])`; from `model(ids[None])[0]` the M rows that begin at `len(prompt) "
-        "- 1`; `log_softmax(-1)`, `gather` with `continuation[:, None]`, `sum`.",
+        "The logits of the one text are (T + M, N), or one row fewer if the last token is left out. Keep the M rows "
+        "that predict the continuation, take `log_softmax`, and `gather` one entry per row: `gather` takes indices of "
+        "the shape (M, 1).",
     ),
 )
 

@@ -69,6 +69,28 @@ right.mistake("forgets_the_prompt", loses=SUM).patch("""
 + ids = torch.cat([prompt[-1:], continuation])
 + rows = model(ids[None])[0, :-1]
 """).feedback("You show the model only the end of the prompt. Every token is given *all* tokens before it.")
+right.mistake("reads_the_prompt_only", loses=SUM).patch("""
+- ids = torch.cat([prompt, continuation])
+- logits = model(ids[None])[0]
+- first = len(prompt) - 1
+- rows = logits[first : first + len(continuation)]
++ logits = model(prompt[None])[0]
++ rows = logits[WHICH].expand(len(continuation), -1)
+""").for_each(WHICH=("-1", "0")).feedback(
+    "You give the model the prompt alone, and use the same logits for every token. Each token of the continuation is "
+    "given the ones before it as well: the model has to read them."
+)
+right.mistake("reads_the_continuation_only", loses=SUM).patch("""
+- ids = torch.cat([prompt, continuation])
+- logits = model(ids[None])[0]
+- first = len(prompt) - 1
+- rows = logits[first : first + len(continuation)]
++ logits = model(continuation[None])[0]
++ continuation = continuation[SHIFT:]
++ rows = logits[: len(continuation)]
+""").for_each(SHIFT=("0", "1")).feedback(
+    "You give the model the continuation alone. Each of its tokens is given the whole prompt: put both together."
+)
 right.mistake("continuation_first", {"[prompt, continuation])": "[continuation, prompt])"}, loses=SUM).feedback(
     "You put the continuation before the prompt."
 )
@@ -91,7 +113,7 @@ right.mistake(
 ).feedback("You return the perplexity. Return the sum of the log-probabilities.")
 right.mistake("in_bits", {"[:, None]).sum()": "[:, None]).sum() / math.log(BASE)"}, loses=SUM).for_each(
     BASE=(2, 10)
-).feedback("You return bits, or use the logarithm to the base 10. Nats are natural logarithms.")
+).feedback("You use the logarithm to the base 2 or 10. For nats, use the natural logarithm.")
 right.mistake(
     "sums_probabilities", {"torch.log_softmax(rows, dim=-1)": "torch.softmax(rows, dim=-1)"}, loses=SUM
 ).feedback("You add probabilities. Probabilities of successive tokens are multiplied, so their logarithms are added.")
@@ -101,7 +123,7 @@ right.mistake(
     loses=SUM,
 ).feedback("You take the logarithm of a sum of probabilities. Add the logarithms.")
 right.mistake("no_softmax", {"torch.log_softmax(rows, dim=-1)": "rows"}, loses=SUM).feedback(
-    "You add logits. A log-probability is what `log_softmax` over the vocabulary makes of them."
+    "You add logits. `log_softmax` over the vocabulary turns them into log-probabilities."
 )
 right.mistake("softmax_over_positions", {"torch.log_softmax(rows, dim=-1)": "LOGS"}, loses=SUM).for_each(
     LOGS=(
@@ -150,7 +172,7 @@ right.mistake("asks_twice", loses=ONCE).patch("""
 - logits = model(ids[None])[0]
 + model(prompt[None])
 + logits = model(ids[None])[0]
-""").feedback("You call the model for the prompt first, and then again for all. One call is enough.")
+""").feedback("You call the model for the prompt first, and then again for the whole text. One call is enough.")
 right.mistake(
     "reads_one_token_more", {"model(ids[None])": "model(torch.cat([ids, ids[-1:]])[None])"}, loses=ONCE
 ).feedback(
@@ -162,8 +184,8 @@ right.mistake(
     {"torch.log_softmax(rows, dim=-1)": "torch.log(torch.softmax(rows, dim=-1)EPS)"},
     loses=SMALL,
 ).for_each(EPS=("", " + 1e-9", " + 1e-12")).feedback(
-    "You take the logarithm after softmax, which rounds small probabilities to 0. `log_softmax` never makes that "
-    "detour."
+    "You take the logarithm after softmax, which rounds small probabilities to 0. `log_softmax` computes the "
+    "logarithms directly."
 )
 right.mistake(
     "logarithm_of_the_product",
@@ -177,8 +199,7 @@ right.mistake(
     {"torch.log_softmax(rows, dim=-1)": "rows - rows.exp().sum(-1, keepdim=True).log()"},
     loses=SMALL,
 ).feedback(
-    "Large logits give NaN or ∞, because `exp` overflows from 88.7 on in float32. Let `log_softmax` or `logsumexp` do "
-    "it."
+    "Large logits give NaN or ∞, because `exp` overflows above 88.7 in float32. Let `log_softmax` or `logsumexp` do it."
 )
 right.mistake("a_tensor_of_one_number", {"[:, None]).sum()": "[:, None]).sum(0)"}, loses=SUM).feedback(
     "Your result has the shape (1,). It has to be a single number, of the shape ()."

@@ -15,7 +15,7 @@ right.mistake("without_counting", {"counts.get((left, right), 0) + 1": "1"}).fee
     "Every count is 1. Add 1 to the count so far each time a pair occurs."
 )
 right.mistake("begins_with_one", {"right), 0)": "right), 1)"}).feedback(
-    "Each count is one too high. A pair that was not seen yet has the count 0."
+    "Each count is one too high. A pair that has not occurred yet has the count 0."
 )
 by_position.mistake("leaves_out_the_last", {"range(1, len(ids))": "range(1, len(ids) - 1)"}).feedback(
     "You leave out the last pair. A list of T ids has T - 1 pairs."

@@ -16,8 +16,9 @@ decode = exercise(
         "by token, or once at the end?",
         "Make the list of all pieces, as `bytes`: first the 256 single ones, then for each merge the two pieces of its "
         "pair, one behind the other. Put the pieces of the ids together, and decode the whole.",
-        "`pieces = [bytes([i]) for i in range(256)]`, and one `append` per merge. Check each id against `len(pieces)`, "
-        'join with `b"".join(…)`, and `.decode("utf-8", errors="replace")` at the end.',
+        "A list of 256 single bytes, made longer in a loop over `merges`. Then a loop over the ids: check that each is "
+        "an index of the list, and collect its piece. At the end join the pieces, and decode them once, with the "
+        "option `errors`.",
     ),
 )
 

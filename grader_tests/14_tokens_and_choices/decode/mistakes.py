@@ -42,7 +42,7 @@ right.mistake("decodes_each_byte_alone", loses=TEXT).patch("""
 )
 right.mistake("uses_another_encoding", {'found.decode("utf-8"': "found.decode(CODE"}, loses=TEXT).for_each(
     CODE=('"utf-16"', '"utf-16-be"')
-).feedback("You decode with another encoding than UTF-8.")
+).feedback("You decode with an encoding other than UTF-8.")
 right.mistake("fails_for_half_a_character", {', errors="replace"': ""}, loses=ODD).feedback(
     "Your function raises UnicodeDecodeError for bytes that are not UTF-8. A model may write half a character: replace "
     "it by `�`, as `errors` can."
@@ -65,7 +65,7 @@ right.mistake("refuses_odd_bytes", loses=ODD).patch("""
 + except UnicodeDecodeError:
 +     return WHOLE
 """).for_each(WHOLE=('""', '"\\ufffd"', 'found.decode("latin-1")')).feedback(
-    "You give up the whole text if some of its bytes are not UTF-8. Only those bytes become `�`."
+    "You replace the whole text if some of its bytes are not UTF-8. Only those bytes become `�`."
 )
 right.mistake(
     "second_part_first", {"pieces[left] + pieces[right]": "pieces[right] + pieces[left]"}, loses=TEXT
@@ -94,7 +94,11 @@ def decode(ids, merges):
     )
 ).feedback("You take a merge apart only once. Its parts may be merges themselves: go on until only bytes are left.")
 right.mistake("numbers_the_merges_otherwise", {"found += pieces[i]": "found += pieces[NUMBER]"}, loses=TEXT).for_each(
-    NUMBER=("min(i + 1, len(pieces) - 1) if i > 255 else i", "i - 1 if i > 256 else i")
+    NUMBER=(
+        "min(i + 1, len(pieces) - 1) if i > 255 else i",
+        "i - 1 if i > 256 else i",
+        "i if i < 256 else 256 + (i - 257) % len(merges)",
+    )
 ).feedback("You take the wrong merge for an id. Merge m, counted from 0, has the id 256 + m.")
 right.mistake("puts_gaps_between", loses=TEXT).patch("""
 - found += pieces[i]
@@ -134,7 +138,7 @@ right.mistake("takes_ids_that_are_too_large", {"i < 0 or i >= len(pieces)": "i <
     "You do not refuse ids above the last one, so the error is an IndexError or a KeyError. Raise a ValueError."
 )
 right.mistake("takes_one_id_too_many", {"i >= len(pieces)": "i > len(pieces)"}, loses=ERROR).feedback(
-    "You accept the first id behind the last merge. Ids count from 0, so with n pieces the last is n - 1."
+    "You accept the first id after the last merge. Ids count from 0, so with n pieces the last is n - 1."
 )
 right.mistake(
     arguments.valid_refused("refuses_the_last_id"), {"i >= len(pieces)": "i >= len(pieces) - 1"}, loses=(TEXT, ERROR)
@@ -178,8 +182,8 @@ def decode(ids, merges):
             raise ValueError(f"ids has the id {int(i)}, which does not exist")
     return b"".join(pieces[i] for i in ids).decode("utf-8", errors="replace")
 """).feedback(
-    "You look up tensors in a dict, which finds none of them, even if the number is there. Make plain ints of the ids "
-    "first."
+    "You look up tensors in a dict, which finds none of them, even if the number is there. Convert the ids to plain "
+    "ints first."
 )
 right.mistake("takes_tensors_only", {"for i in ids:": "for i in ids.tolist():"}, loses=TEXT).feedback(
     "You take only a tensor of ids. `ids` may be a list, too, which has no `tolist`."

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import call, exercise, sample_model
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, ref, sample_model
 
 emitted_distribution = exercise(
     "emitted_distribution",
@@ -14,9 +14,9 @@ emitted_distribution = exercise(
         "For each token that may be drafted, find the threshold of `verify`, by halving an interval of chances, and "
         "what it gives when it rejects. Each token adds to its own entry what is accepted, and to all entries what is "
         "not.",
-        "A loop over the tokens, with `verify(torch.tensor([token]), draft[None], torch.stack([target, target]), "
-        "torch.tensor([chance]))`. Add `draft[token] * threshold` at the token and `draft[token] * (1 - threshold)` "
-        "times the distribution.",
+        "A loop over the tokens. In it, halve the interval from 0 to 1 about 15 times: ask `verify` at its middle, "
+        "with arguments of the shapes (1,), (1, N), (2, N) and (1,), and keep the distribution of the last rejection. "
+        "Then divide the probability of drafting the token between its own entry and that distribution.",
     ),
 )
 
@@ -49,7 +49,7 @@ def speculative(draft, target):
     """The decisions of a right `verify`: thresholds (N,), and for each token what the draft lacks."""
     missing = (target - draft).clamp(min=0)
     share = missing / missing.sum() if missing.sum() > 0 else target
-    return (target / draft).clamp(max=1.0), share.expand(len(draft), -1)
+    return (target / draft).clamp(max=1.0), share.repeat(len(draft), 1)  # no views: runs copy it in place
 
 
 def deciding(draft, target, thresholds, corrected):
@@ -79,48 +79,89 @@ def drawn(draw, N):
     return draw.distribution(N), draw.distribution(N)
 
 
+def halved(draw, N, dtype=torch.float32):
+    """A draft and a target for which a right `verify` accepts two tokens half of the time, and the others always.
+
+    Such thresholds are found by any search, so that what is wrong shows alike however fine the search is.
+    """
+    draft, order = draw.distribution(N, dtype=torch.float64), draw.permutation(N)
+    target, gains = draft.clone(), draw.distribution(N - 2, dtype=torch.float64)
+    target[order[:2]] /= 2
+    target[order[2:]] += gains * target[order[:2]].sum()
+    return draft.to(dtype), target.to(dtype)
+
+
+def plain(draw, N, *others):
+    """Thresholds of a `verify` that no search misses: a half for two tokens, three quarters, and these `others`."""
+    return torch.tensor([0.5, 0.75, 0.5, *others][:N])[draw.permutation(N)]
+
+
 @emitted_distribution.criterion("a right `verify` emits the target, one that accepts everything the draft", points=0.25)
 def _(draw):
     draft, target = drawn(draw, 4)
     decisions = torch.ones(4), draw.distribution(4, 4)
     yield deciding(draft, target, *decisions).label("a `verify` that accepts everything")
     for N in (3, 5):
-        draft, target = drawn(draw, N)
+        draft, target = halved(draw, N)
         yield deciding(draft, target, *speculative(draft, target)).label(f"a right `verify`, {N} tokens")
     draft = draw.distribution(4)
     yield deciding(draft, draft, *speculative(draft, draft)).label("a right `verify`; the draft is the target")
 
 
-@emitted_distribution.criterion("a wrong `verify` emits something else", points=0.5)
+@emitted_distribution.criterion("a wrong `verify` emits something else", points=0.25)
+def _(draw):
+    draft, target = halved(draw, 4)
+    thresholds, _ = speculative(draft, target)
+    every = target.repeat(4, 1)
+    for text, limits in {
+        "corrects by the target": thresholds,
+        "accepts each token half of the time, and corrects by the target": torch.full((4,), 0.5),
+    }.items():
+        yield deciding(draft, target, limits, every).label(f"a `verify` that {text}")
+    for N in (3, 5):
+        decisions = plain(draw, N, 1.0, 0.75), draw.distribution(N, N)
+        yield deciding(*drawn(draw, N), *decisions).label(f"a `verify` that decides otherwise for each of {N} tokens")
+
+
+@emitted_distribution.criterion("exact to 1e-3 for any thresholds, without chance", points=0.25)
 def _(draw):
     draft, target = drawn(draw, 4)
     thresholds, corrected = speculative(draft, target)
-    every = target.expand(4, -1)
+    every = target.repeat(4, 1)
     for text, decisions in {
+        "is right": (thresholds, corrected),
         "rejects everything, and corrects by the target": (torch.zeros(4), every),
         "rejects everything, and corrects by what the draft lacks": (torch.zeros(4), corrected),
-        "corrects by the target": (thresholds, every),
         "accepts with the target's own probability": (target, corrected),
         "has the ratio upside down": ((draft / target).clamp(max=1.0), corrected),
-        "accepts each token half of the time": (torch.full((4,), 0.5), every),
     }.items():
         yield deciding(draft, target, *decisions).label(f"a `verify` that {text}")
     for N in (3, 5):
         draft, target = drawn(draw, N)
         decisions = draw.uniform(N, low=0.05, high=0.95), draw.distribution(N, N)
-        yield deciding(draft, target, *decisions).label(f"a `verify` that decides otherwise for each of {N} tokens")
+        yield deciding(draft, target, *decisions).label(f"a `verify` with any thresholds for {N} tokens")
     low = draw.uniform(3, low=0.002, high=0.1)
     yield deciding(*drawn(draw, 3), low, draw.distribution(3, 3)).label("a `verify` that accepts very seldom")
     yield deciding(*drawn(draw, 3), 1 - low, draw.distribution(3, 3)).label("a `verify` that rejects very seldom")
     yield deciding(*drawn(draw, 3), draw.permutation(3) / 2.0, draw.distribution(3, 3)).label(
         "a `verify` that always, never and half of the time accepts"
     )
+    draft, target = drawn(draw, 5)
+    given = draw.uniform(5, low=0.2, high=0.8), draw.distribution(5, 5)
+    s = Script(draft=draft, target=target, same_draft=draft.clone(), same_target=target.clone())
+    verify = sample_model("verifier", draft=draft, target=target, thresholds=given[0], corrected=given[1])
+    s.call(EXERCISE, verify, s.draft, s.target, name="one")
+    s.call(EXERCISE, verify, s.same_draft, s.same_target, name="again")
+    made = s.case(ref("one"), ref("again")).check_with("deterministic", tag="draws samples").timeout(20)
+    yield made.label("two calls with the same `verify`")
 
 
 @emitted_distribution.criterion("a tensor (N,) of the dtype of `draft`", points=0.25, check_types=True)
 def _(draw):
-    for dtype in (torch.float32, torch.float64):
-        draft, target = draw.distribution(3, dtype=dtype), draw.distribution(3, dtype=dtype)
-        thresholds = draw.uniform(3, dtype=dtype)
-        case = deciding(draft, target, thresholds, draw.distribution(3, 3, dtype=dtype))
-        yield case.does_not_mutate().label(f"a `verify` that decides otherwise for each token, {dtype}")
+    draft, target = drawn(draw, 3)
+    case = deciding(draft, target, plain(draw, 3), draw.distribution(3, 3))
+    yield case.does_not_mutate().label("a `verify` that decides otherwise for each token, torch.float32")
+    # In float64 a finer search gives other numbers; this case shows the dtype alone
+    draft, target = (draw.distribution(3, dtype=torch.float64) for _ in range(2))
+    decisions = torch.ones(3, dtype=torch.float64), draw.distribution(3, 3, dtype=torch.float64)
+    yield deciding(draft, target, *decisions).label("a `verify` that accepts everything, torch.float64")

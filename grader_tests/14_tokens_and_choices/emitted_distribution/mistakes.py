@@ -3,7 +3,7 @@
 from ...shared.families import arguments, numbers, results
 from .contract import emitted_distribution
 
-RIGHT, WRONG, FORM = "a right", "a wrong", "a tensor"
+RIGHT, WRONG, EXACT, FORM = "a right", "a wrong", "exact to", "a tensor"
 
 right = emitted_distribution.reference_answer("""
 def emitted_distribution(verify, draft, target):
@@ -11,7 +11,7 @@ def emitted_distribution(verify, draft, target):
     both = torch.stack([target, target])
     for token in range(len(draft)):
         low, high, instead = 0.0, 1.0, torch.zeros_like(draft)
-        for _ in range(16):
+        for _ in range(20):
             middle = (low + high) / 2
             chances = torch.full((1,), middle, dtype=draft.dtype)
             n_accepted, probabilities = verify(torch.tensor([token]), draft[None], both, chances)
@@ -30,15 +30,15 @@ right.mistake("returns_the_target", loses=(RIGHT, WRONG)).patch("""
 + return target.clone()
 """).feedback(
     "You return the target, or what a right `verify` would emit, which is the same. The function that you are given "
-    "may decide otherwise: ask it."
+    "may decide differently: call it."
 )
 right.mistake("takes_the_ratio_for_the_threshold", loses=WRONG).patch("""
 - emitted[token] += draft[token] * high
 + high = min(1.0, float(target[token] / draft[token]))
 + emitted[token] += draft[token] * high
 """).feedback(
-    "You compute the threshold from the two distributions. The function that you are given may accept otherwise: find "
-    "its threshold by asking."
+    "You compute the threshold from the two distributions. The function that you are given may have other "
+    "thresholds: find them by calling it."
 )
 right.mistake("corrects_by_itself", loses=WRONG).patch("""
 - emitted += draft[token] * (1 - high) * instead
@@ -66,7 +66,7 @@ right.mistake(
     "does_not_weight_by_the_draft",
     {"draft[token] * high": "high / len(draft)", "draft[token] * (1 - high)": "(1 - high) / len(draft)"},
     loses=(RIGHT, WRONG),
-).feedback("You count every token alike. A token is drafted with its probability in `draft`.")
+).feedback("You give every token the same weight. A token is drafted with its probability in `draft`.")
 right.mistake(
     "weights_by_the_target",
     {"draft[token] * high": "target[token] * high", "draft[token] * (1 - high)": "target[token] * (1 - high)"},
@@ -77,35 +77,61 @@ right.mistake(
     {"emitted += draft[token] * (1 - high) * instead": "emitted += draft[token] * instead"},
     loses=(RIGHT, WRONG),
 ).feedback(
-    "You count the correction always. It is used only if the token is rejected: 1 minus the threshold of the time."
+    "You add the correction with its full weight. It is used only if the token is rejected, which has the probability "
+    "1 minus the threshold."
 )
 right.mistake(
     "accepts_everything", {"draft[token] * high": "draft[token]", "(1 - high)": "0.0"}, loses=(RIGHT, WRONG)
 ).feedback("You return the draft, as if every token were accepted.")
-right.mistake("asks_once", {"range(16)": "range(1)"}, loses=(RIGHT, WRONG)).feedback(
+right.mistake("asks_once", {"range(20)": "range(1)"}, loses=(WRONG, EXACT)).feedback(
     "You ask for one chance only, so a token counts as accepted always or never. Find the threshold."
 )
-right.mistake("too_coarse", {"range(16)": "range(ROUNDS)"}, loses=WRONG).for_each(ROUNDS=(2, 3, 4, 5)).feedback(
-    "You stop too early: your thresholds are not exact to 1e-3. Each halving of the interval doubles the precision."
-)
-emitted_distribution.mistake("few_chances", loses=WRONG).full_code("""
+emitted_distribution.mistake("too_coarse", loses=EXACT).full_code("""
 def emitted_distribution(verify, draft, target):
+    rounds, bound = HOW
     emitted = torch.zeros_like(draft)
     both = torch.stack([target, target])
-    steps = STEPS
     for token in range(len(draft)):
-        for k in range(steps):
-            chances = torch.full((1,), (k + 0.5) / steps, dtype=draft.dtype)
+        low, high, instead = 0.0, 1.0, torch.zeros_like(draft)
+        for _ in range(rounds):
+            middle = (low + high) / 2
+            chances = torch.full((1,), middle, dtype=draft.dtype)
             n_accepted, probabilities = verify(torch.tensor([token]), draft[None], both, chances)
             if n_accepted == 1:
-                emitted[token] += draft[token] / steps
+                low = middle
             else:
-                emitted += draft[token] / steps * probabilities
+                high, instead = middle, probabilities
+        threshold = (low, (low + high) / 2, high)[bound]
+        emitted[token] += draft[token] * threshold
+        emitted += draft[token] * (1 - threshold) * instead
     return emitted
-""").for_each(STEPS=(5, 10, 20)).feedback(
-    "You try too few chances for a result that is exact to 1e-3. Halving an interval needs far fewer calls."
+""").for_each(HOW=[f"{rounds}, {bound}" for rounds in (2, 3, 4, 5, 6) for bound in range(3)]).feedback(
+    "You stop too early: your thresholds are not exact to 1e-3. Each halving of the interval doubles the precision."
 )
-emitted_distribution.mistake("draws_samples", loses=(RIGHT, WRONG)).full_code("""
+emitted_distribution.mistake("few_chances", loses=EXACT).full_code("""
+def emitted_distribution(verify, draft, target):
+    steps, shift, way = HOW
+    grid = [(k + shift) / steps for k in range(steps)]
+    emitted = torch.zeros_like(draft)
+    both = torch.stack([target, target])
+    for token in range(len(draft)):
+        accepted, instead = [], torch.zeros_like(draft)
+        for chance in grid:
+            chances = torch.full((1,), chance, dtype=draft.dtype)
+            n_accepted, probabilities = verify(torch.tensor([token]), draft[None], both, chances)
+            if n_accepted == 1:
+                accepted.append(chance)
+            else:
+                instead = probabilities
+        share = len(accepted) / steps if way == "count" else max(accepted, default=0.0)
+        emitted[token] += draft[token] * share
+        emitted += draft[token] * (1 - share) * instead
+    return emitted
+""").for_each(
+    HOW=[f"{steps}, {shift}, 'count'" for steps in (4, 5, 10, 11, 20, 50) for shift in (0, 0.5, 1)]
+    + [f"{steps}, {shift}, 'last'" for steps in (5, 10, 20) for shift in (0, 1)]
+).feedback("You try too few chances for a result that is exact to 1e-3. Halving an interval needs far fewer calls.")
+emitted_distribution.mistake("draws_samples", loses=(WRONG, EXACT), when="draws samples").full_code("""
 def emitted_distribution(verify, draft, target):
     emitted = torch.zeros_like(draft)
     both = torch.stack([target, target])
@@ -114,9 +140,9 @@ def emitted_distribution(verify, draft, target):
         n_accepted, probabilities = verify(token, draft[None], both, torch.rand(1, dtype=draft.dtype))
         emitted[token if n_accepted == 1 else torch.multinomial(probabilities, 1)] += 1 / COUNT
     return emitted
-""").for_each(COUNT=(100, 1000)).feedback(
-    "You draw samples, which only come near the distribution. For a result that is exact to 1e-3 you would need about "
-    "a million. Compute it from the threshold of each token."
+""").for_each(COUNT=(100, 300)).feedback(
+    "You draw samples, which give the distribution only approximately. For a result that is exact to 1e-3 you would "
+    "need about a million. Compute it from the threshold of each token."
 )
 right.mistake("counts_probabilities_after_acceptance", loses=WRONG).patch("""
 - emitted[token] += draft[token] * high
@@ -134,7 +160,7 @@ right.mistake("keeps_the_correction_of_another_token", loses=WRONG).patch("""
 @@
 - instead = probabilities
 + instead = probabilities if token == 0 or float(instead.sum()) == 0 else instead
-""").feedback("You use the correction of the first rejected token for all others. Each token may have another one.")
+""").feedback("You use the correction of the first rejected token for all others. Each token may have its own.")
 right.mistake(
     "threshold_of_another_token",
     {
@@ -143,6 +169,37 @@ right.mistake(
     },
     loses=(RIGHT, WRONG),
 ).feedback("You ask about another token than the one that you weight.")
+emitted_distribution.mistake("follows_one_token_only", loses=(WRONG, EXACT, FORM)).full_code("""
+def emitted_distribution(verify, draft, target):
+    both = torch.stack([target, target])
+    token = int(CHOICE.argmax())
+    low, high, instead = 0.0, 1.0, torch.zeros_like(draft)
+    for _ in range(20):
+        middle = (low + high) / 2
+        chances = torch.full((1,), middle, dtype=draft.dtype)
+        n_accepted, probabilities = verify(torch.tensor([token]), draft[None], both, chances)
+        if n_accepted == 1:
+            low = middle
+        else:
+            high, instead = middle, probabilities
+    emitted = (1 - high) * instead
+    emitted[token] += high
+    return emitted
+""").for_each(CHOICE=("draft", "target", "(target - draft)", "(draft - target)")).feedback(
+    "You follow one drafted token only. Each token may be drafted, with its probability in `draft`: add up what comes "
+    "out for all of them."
+)
+right.mistake(
+    "takes_what_the_last_call_gives",
+    {
+        "both = torch.stack([target, target])": "both = torch.stack([target, SECOND])",
+        "high = middle\n                instead = probabilities": "high = middle\n            instead = probabilities",
+    },
+    loses=(WRONG, EXACT),
+).for_each(SECOND=("target", "draft", "torch.full_like(target, 1 / len(target))")).feedback(
+    "You weight the rejections by what the last call of `verify` gave, which may have been an acceptance. Keep the "
+    "distribution of a call that rejects."
+)
 right.mistake(
     "lowest_token_only", {"verify(torch.tensor([token])": "verify(torch.tensor([0])"}, loses=(RIGHT, WRONG)
 ).feedback("You always ask about token 0. Each token has a threshold of its own.")
@@ -200,17 +257,19 @@ right.mistake(arguments.argument_changed("adds_to_the_draft", what="`draft`"), l
 + draft.copy_(emitted)
 + return emitted
 """).feedback("You write into the caller's `draft`. Begin with a new tensor of zeros.")
-emitted_distribution.mistake("decides_by_one_chance", loses=WRONG).full_code("""
+emitted_distribution.mistake("decides_by_one_chance", loses=(WRONG, EXACT)).full_code("""
 def emitted_distribution(verify, draft, target):
     emitted = torch.zeros_like(draft)
     both = torch.stack([target, target])
     for token in range(len(draft)):
-        chances = torch.full((1,), 0.5, dtype=draft.dtype)
+        chances = torch.full((1,), CHANCE, dtype=draft.dtype)
         n_accepted, probabilities = verify(torch.tensor([token]), draft[None], both, chances)
         if n_accepted == 1:
             emitted[token] += draft[token]
         else:
             emitted += draft[token] * probabilities
     return emitted
-""").feedback("You ask for one chance only, so a token counts as accepted always or never. Find the threshold.")
+""").for_each(CHANCE=(0.5, 0.25, 0.6, 0.9)).feedback(
+    "You ask for one chance only, so a token counts as accepted always or never. Find the threshold."
+)
 right.mistake(results.nothing_returned, {"    return emitted": "    print(emitted)"}, loses=(RIGHT, WRONG))

@@ -13,8 +13,9 @@ encode = exercise(
         "The merges are `a b`, then `b c`. What do you join in `abc`, and what is left for the second merge?",
         "Begin with the bytes. Look which learned pairs occur, take the one that was learned first, join it "
         "everywhere, and look again. When no learned pair occurs any more, you are done.",
-        "A dict from each pair to its id `256 + m` says which pairs were learned, and which of them first: the one "
-        "with the smallest id. Loop while `min` over the pairs of neighbours finds one; join as in `train_bpe`.",
+        "A dict from each pair to its new id shows which pairs were learned, and in which order. In a loop: list the "
+        "learned pairs among the neighbours, end if there are none, and otherwise join the earliest one as in "
+        "`train_bpe`.",
     ),
 )
 

@@ -45,11 +45,18 @@ right.mistake("takes_the_smallest_pair", {"min(known, key=learned.get)": "min(kn
     "You join the smallest of the learned pairs. Their order is that of `merges`, in which they were learned."
 )
 right.mistake(
-    "takes_the_most_frequent_pair",
-    {"min(known, key=learned.get)": "max(sorted(set(known), key=learned.get), key=known.count)"},
-    loses=ORDER,
+    "takes_the_most_frequent_pair", {"min(known, key=learned.get)": "max(TIES, key=known.count)"}, loses=ORDER
+).for_each(
+    TIES=(
+        "sorted(set(known), key=learned.get)",
+        "known",
+        "reversed(known)",
+        "sorted(known)",
+        "sorted(known, reverse=True)",
+        "sorted(known, key=learned.get, reverse=True)",
+    )
 ).feedback(
-    "You join the learned pair that is most frequent in this text. How often a pair occurs counted in training only: "
+    "You join the learned pair that is most frequent in this text. How often a pair occurs matters in training only: "
     "now join the one that was learned first."
 )
 encode.mistake("takes_the_longest_piece", loses=ORDER).full_code("""
@@ -142,7 +149,7 @@ right.mistake("learns_again", loses=ANY).patch("""
 +     ids = join(ids, min(pair for pair in pairs if pairs.count(pair) == often), 256 + m)
 + return ids
 """).feedback(
-    "You learn new merges from this text. Use the ones that you are given: ids mean the same in every text only then."
+    "You learn new merges from this text. Use the given ones: only then does an id mean the same in every text."
 )
 right.mistake("gives_the_rank", {"256 + m for": "NEW for"}, loses=ORDER).for_each(
     NEW=("m", "255 + m", "257 + m", "max([*map(max, merges[:m]), *text.encode()]) + 1")
@@ -169,7 +176,7 @@ right.mistake("skips_after_a_join", loses=EVERY).patch("""
 +     joined += [new, *ids[i + 2 : i + 3]]
 +     i += 3
 """).feedback(
-    "You skip the id behind a joined pair, so two pairs in a row are not both joined. Go on right behind the pair."
+    "You skip the id after a joined pair, so two pairs in a row are not both joined. Go on directly after the pair."
 )
 right.mistake(
     "joins_from_the_right",
@@ -183,7 +190,7 @@ right.mistake("joins_overlapping_pairs", loses=EVERY).patch("""
 + if tuple(ids[i : i + 2]) == pair:
 +     joined.append(new)
 +     i += 1 if tuple(ids[i + 1 : i + 3]) == pair else 2
-""").feedback("You join occurrences that overlap, so one id becomes part of two. After a join, go on behind both ids.")
+""").feedback("You join occurrences that overlap, so one id becomes part of two. After a join, go on after both ids.")
 right.mistake("loses_the_last_id", {"while i < len(ids)": "while i < len(ids) - 1"}, loses=(EVERY, ORDER)).feedback(
     "You lose the last id of the text when it is not part of a joined pair. Copy it as well."
 )
@@ -201,7 +208,7 @@ right.mistake("uses_another_encoding", {'text.encode("utf-8")': "ENCODED"}, lose
         'text.encode("utf-16-le")',
         'text.encode("utf-8-sig")',
     )
-).feedback("You encode the text in another way than UTF-8. Use `encode('utf-8')`, which every string has bytes in.")
+).feedback("You use another encoding than UTF-8. Use `encode('utf-8')`: every text has bytes in it.")
 right.mistake("cleans_the_text", {'text.encode("utf-8")': 'CLEAN.encode("utf-8")'}, loses=ANY).for_each(
     CLEAN=("text.lower()", "text.strip()", '" ".join(text.split())')
 ).feedback("You change the text before you encode it. Capitals, spaces and line ends are bytes like all others.")
@@ -289,7 +296,7 @@ def encode(text, merges):
                 i += 1
         found += ids
     return found
-""").feedback("You encode word by word and drop what is between. Spaces and line ends are bytes like all others.")
+""").feedback("You encode word by word and drop the spaces between. Spaces and line ends are bytes like all others.")
 right.mistake("stops_at_a_missing_pair", loses=ORDER).patch("""
 - while True:
 -     known = [pair for pair in zip(ids, ids[1:]) if pair in learned]

@@ -14,16 +14,16 @@ right.mistake("in_either_order", {"(ids[i], ids[i + 1]) == pair": "{ids[i], ids[
     "You also join the two ids in the other order. The pair (1, 2) is not the pair (2, 1)."
 )
 right.mistake("keeps_the_pair", {"joined.append(new)": "joined += [*pair, new]"}).feedback(
-    "You put the new id beside the pair. It replaces both ids."
+    "You keep the pair beside the new id. The new id replaces both ids."
 )
 right.mistake("the_first_only", {"if i + 1 < len(ids) and": "if i + 1 < len(ids) and new not in joined and"}).feedback(
-    "You join the first occurrence only. Join every one, from left to right."
+    "You join the first occurrence only. Join all of them, from left to right."
 )
 right.mistake("loses_the_last", {"while i < len(ids):": "while i < len(ids) - 1:"}).feedback(
     "The last id is missing from your result unless it ends a pair. Go on until the end of the list."
 )
 right.mistake("looks_at_the_first_id", {"(ids[i], ids[i + 1]) == pair": "ids[i] == pair[0]"}).feedback(
-    "You compare the first id of the pair only. Both must be there."
+    "You compare only the first id of the pair. Compare both ids."
 )
 join_pair.mistake("from_right_to_left").full_code("""
 def join_pair(ids, pair, new):

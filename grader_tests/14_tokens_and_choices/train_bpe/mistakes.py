@@ -121,8 +121,8 @@ right.mistake("never_joins", loses=FIRST).patch("""
 - ids = join(ids, pair, 256 + m)
 + join(ids, pair, 256 + m)
 """).feedback(
-    "You do not keep the joined ids, so every round takes the same pair. Joining makes a new list: count in that one "
-    "from then on."
+    "You do not keep the joined ids, so every round takes the same pair. Joining makes a new list: use that list in "
+    "the next round."
 )
 
 # new ids
@@ -156,7 +156,7 @@ right.mistake("joins_overlapping_pairs", loses=RUNS).patch("""
 +     joined.append(new)
 +     i += 1 if tuple(ids[i + 1 : i + 3]) == pair else 2
 """).feedback(
-    "You join occurrences that overlap, so one id becomes part of two pairs. After a join, go on behind both ids."
+    "You join occurrences that overlap, so one id becomes part of two pairs. After a join, go on after both ids."
 )
 right.mistake("joins_once_more", loses=RUNS).patch("""
 - if tuple(ids[i : i + 2]) == pair:
@@ -198,7 +198,7 @@ right.mistake("counts_the_ends_as_neighbours", loses=END).patch("""
 -     pair = (ids[i], ids[i + 1])
 + for i in range(len(ids)):
 +     pair = (ids[i], ids[(i + 1) % len(ids)])
-""").feedback("You count the last id and the first one as neighbours. The text does not close to a ring.")
+""").feedback("You count the last id and the first one as neighbours. They are not: the text has two ends.")
 
 # the text
 right.mistake("uses_code_points", {'list(text.encode("utf-8"))': "[ord(c) for c in text]"}, loses=TEXTS).feedback(

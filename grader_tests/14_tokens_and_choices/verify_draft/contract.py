@@ -17,8 +17,8 @@ verify_draft = exercise(
         "Go through the drafted tokens in order and stop at the first that is rejected. The next token is drawn "
         "from what the draft gave too little of at that position, or, if nothing was rejected, from the last row of "
         "the target.",
-        "A loop over `drafted.tolist()` that returns `i` and `(target[i] - draft[i]).clamp(min=0)` divided by its sum "
-        "at the first rejection; after the loop, the number of tokens and `target[-1]`.",
+        "A loop over the positions. At the first rejection it returns the position, and the positive part of a "
+        "difference of two rows, rescaled; `clamp` gives the positive part. The second `return` is after the loop.",
     ),
 )
 

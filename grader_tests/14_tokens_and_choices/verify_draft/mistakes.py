@@ -20,8 +20,7 @@ def verify_draft(drafted, draft, target, chances):
 right.mistake(
     "ratio_upside_down", {"target[i, token] / draft[i, token]": "draft[i, token] / target[i, token]"}, loses=COUNT
 ).feedback(
-    "Your ratio is upside down. A token that the draft proposes too often must be accepted less often: target over "
-    "draft."
+    "Your ratio is inverted. A token that the draft proposes too often must be accepted less often: target over draft."
 )
 right.mistake("accepts_above_the_ratio", {"chances[i] >= ratio": "chances[i] < ratio"}, loses=COUNT).feedback(
     "You reject where you should accept. A token is accepted if its chance is *below* the ratio."
@@ -82,7 +81,7 @@ right.mistake("goes_on_after_a_rejection", loses=COUNT).patch("""
 + return int(kept.sum()), lacking / lacking.sum()
 """).feedback(
     "You count accepted tokens after a rejected one. Nothing after the first rejection counts: it was drafted after a "
-    "token that is not there."
+    "token that was not accepted."
 )
 right.mistake("counts_the_rejected_token", {"return i, lacking": "return i + 1, lacking"}, loses=COUNT).feedback(
     "You count the rejected token as accepted. With a rejection at position `i`, the `i` tokens before it are accepted."
@@ -143,7 +142,7 @@ right.mistake(
 )
 right.mistake(
     "difference_the_other_way_round", {"target[i] - draft[i]": "draft[i] - target[i]"}, loses=REJECTED
-).feedback("You draw from what the draft has too *much* of. It is the target minus the draft that is lacking.")
+).feedback("You draw from what the draft gives too often. What it lacks is the target minus the draft, where positive.")
 right.mistake("absolute_differences", {".clamp(min=0.0)": ".abs()"}, loses=REJECTED).feedback(
     "Your correction includes tokens that the draft gives too often. Negative differences count as 0."
 )
@@ -164,7 +163,7 @@ right.mistake("lacking_in_another_row", {"target[i] - draft[i]": "ROWS"}, loses=
         "target[-1] - draft[-1]",
     )
 ).feedback(
-    "You take the correction from other rows. If token `i` is rejected, it is drawn again: from rows `i` of both."
+    "You use other rows for the correction. If token `i` is rejected, its position is drawn again: use row `i` of both."
 )
 right.mistake(
     "next_row_of_the_target_after_a_rejection", {"lacking / lacking.sum()": "target[i + 1]"}, loses=REJECTED
@@ -188,14 +187,16 @@ right.mistake(
 )
 right.mistake("nothing_after_the_last", {"len(drafted), target[-1]": "len(drafted), NOTHING"}, loses=ACCEPTED).for_each(
     NOTHING=("None", "torch.zeros_like(target[-1])")
-).feedback("If all are accepted you return no distribution. The target's last row gives one more token for free.")
+).feedback("If all are accepted you return no distribution. The next token is drawn from the target's last row.")
 right.mistake("draws_the_token", loses=(REJECTED, ACCEPTED)).patch("""
 - return i, lacking / lacking.sum()
-+ return i, (lacking / lacking.sum()).multinomial(1)[0]
++ return i, (lacking / lacking.sum()).DRAWN
 @@
 - return len(drafted), target[-1]
-+ return len(drafted), target[-1].multinomial(1)[0]
-""").feedback("You draw the next token. Return the distribution from which it is drawn.")
++ return len(drafted), target[-1].DRAWN
+""").for_each(
+    DRAWN=("multinomial(1)[0]", "multinomial(1)", "multinomial(1).item()", "argmax()", "argmax().item()")
+).feedback("You return the next token. Return the distribution from which it is drawn.")
 right.mistake("probabilities_first", loses=(COUNT, REJECTED)).patch("""
 - return i, lacking / lacking.sum()
 + return lacking / lacking.sum(), i
@@ -231,9 +232,20 @@ right.mistake(numbers.always_float32(of="`target`"), loses=FORM).patch("""
 """)
 right.mistake(arguments.argument_changed("subtracts_in_place", what="`target`"), loses=FORM).patch("""
 - lacking = (target[i] - draft[i]).clamp(min=0.0)
-+ lacking = target.detach()[i].sub_(draft.detach()[i]).clamp_(min=0.0)
-+ lacking = lacking.clone() + 0 * (target[i] - draft[i])
-""")
+- return i, lacking / lacking.sum()
++ lacking = target[i]
++ lacking.sub_(draft[i]).clamp_(min=0.0)
++ SCALED
++ return i, lacking
+""").for_each(SCALED=("lacking = lacking / lacking.sum()", "lacking /= lacking.sum()"))
+right.mistake(arguments.argument_changed("subtracts_in_the_draft", what="`draft`"), loses=FORM).patch("""
+- lacking = (target[i] - draft[i]).clamp(min=0.0)
+- return i, lacking / lacking.sum()
++ lacking = draft[i]
++ lacking.neg_().add_(target[i]).clamp_(min=0.0)
++ SCALED
++ return i, lacking
+""").for_each(SCALED=("lacking = lacking / lacking.sum()", "lacking /= lacking.sum()"))
 right.mistake(results.nothing_returned, loses=(COUNT, REJECTED, ACCEPTED)).patch("""
 - return i, lacking / lacking.sum()
 + print(i, lacking / lacking.sum())
