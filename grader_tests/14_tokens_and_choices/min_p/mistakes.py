@@ -71,12 +71,9 @@ right.mistake("drops_what_equals_the_bound", {"probabilities < bound": "probabil
 right.mistake("compares_with_another", {"probabilities.amax(dim=-1, keepdim=True)": "OTHER"}, loses=KEPT).for_each(
     OTHER=(
         "probabilities.mean(dim=-1, keepdim=True)",
-        "probabilities.amin(dim=-1, keepdim=True)",
         "probabilities.median(dim=-1, keepdim=True).values",
     )
-).feedback(
-    "You compare with the mean, the median or the smallest probability. The bound is `p` times the *largest* one."
-)
+).feedback("You compare with the mean or the median of the probabilities. The bound is `p` times the *largest* one.")
 right.mistake("keeps_one_of_equals", loses=KEPT).patch("""
 - kept = probabilities.masked_fill(probabilities < bound, 0.0)
 + kept = probabilities.masked_fill(probabilities < bound, 0.0)
@@ -248,6 +245,33 @@ right.mistake("maximum_along_the_first_dimension", loses=KEPT).patch("""
 right.mistake(
     "rescales_along_the_first_dimension", {"kept.sum(dim=-1, keepdim=True)": "kept.sum(dim=0)"}, loses=KEPT
 ).feedback("You sum along the first dimension. Each row sums to 1 by itself: sum over the last dimension.")
+right.mistake("takes_logits_for_probabilities", {"torch.softmax(logits, dim=-1)": "logits"}, loses=KEPT).feedback(
+    "You use the logits as if they were probabilities. Apply softmax first."
+)
+right.mistake("keeps_every_token", {"probabilities.amax": "probabilities.amin"}, loses=KEPT).feedback(
+    "You keep every token. Drop those whose probability is below `p` times the *largest* one of their row."
+)
+right.mistake(
+    "returns_log_probabilities",
+    {"return kept / kept.sum(dim=-1, keepdim=True)": "return (kept / kept.sum(dim=-1, keepdim=True)).log()"},
+    loses=KEPT,
+).feedback("You return the logarithms of the probabilities. Return the probabilities themselves.")
+right.mistake(
+    "returns_token_ids",
+    {"return kept / kept.sum(dim=-1, keepdim=True)": "return torch.multinomial(kept.reshape(-1, kept.shape[-1]), 1)"},
+    loses=KEPT,
+).feedback("You draw a token. Return the distribution from which it would be drawn.")
+right.mistake(
+    "loses_the_leading_dimensions",
+    {"kept / kept.sum(dim=-1, keepdim=True)": "(kept / kept.sum(dim=-1, keepdim=True)).reshape(-1, kept.shape[-1])"},
+    loses=KEPT,
+).feedback("You lose the leading dimensions: your result is `(rows, N)`. It has to have the shape of `logits`.")
+right.mistake(
+    gradients.overwritten_before_backward(what="the probabilities"),
+    {"probabilities.masked_fill(": "probabilities.masked_fill_("},
+    loses=FORM,
+)
+right.mistake(numbers.result_float64, loses=FORM)
 right.mistake("works_along_the_first_dimension", loses=KEPT).patch("""
 - probabilities = torch.softmax(logits, dim=-1)
 - bound = p * probabilities.amax(dim=-1, keepdim=True)

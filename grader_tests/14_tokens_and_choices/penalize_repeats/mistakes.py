@@ -33,7 +33,9 @@ right.mistake(
 )
 right.mistake(
     "subtracts", {"torch.where(logits > 0, logits / penalty, logits * penalty)": "logits - AMOUNT"}, loses=LOWER
-).for_each(AMOUNT=("penalty", "math.log(penalty)")).feedback(
+).for_each(
+    AMOUNT=("penalty", "math.log(penalty)", "penalty * torch.bincount(ids, minlength=len(logits)).to(logits.dtype)")
+).feedback(
     "You subtract the penalty, as a presence penalty does. Here a positive logit is divided by it and any other one "
     "multiplied."
 )
@@ -79,13 +81,20 @@ right.mistake(
     "You replace the repeated tokens' logits by probabilities, while the others stay logits. Change the logits "
     "themselves, without a softmax."
 )
+right.mistake("divides_the_probabilities", {"torch.where(seen, penalized, logits)": "LOWERED"}, loses=LOWER).for_each(
+    LOWERED=(
+        "torch.where(seen, logits.softmax(-1) / penalty, logits.softmax(-1))",
+        "nn.functional.normalize(logits.softmax(-1) / penalty ** seen.to(logits.dtype), p=1, dim=-1)",
+        "(logits.softmax(-1) / penalty ** seen.to(logits.dtype)).log()",
+    )
+).feedback("You divide the probabilities of repeated tokens by the penalty. Change the logits, without a softmax.")
 right.mistake(
     "returns_probabilities",
     {"return torch.where(seen, penalized, logits)": "return torch.where(seen, penalized, logits).softmax(-1)"},
     loses=LOWER,
 ).feedback("You return probabilities. Return logits.")
-right.mistake(
-    "returns_only_those", {"return torch.where(seen, penalized, logits)": "return penalized[ids]"}, loses=LOWER
+right.mistake("returns_only_those", {"torch.where(seen, penalized, logits)": "penalized[THOSE]"}, loses=LOWER).for_each(
+    THOSE=("ids", "seen")
 ).feedback("You return only the logits of the tokens in `ids`. Return all logits, (N,).")
 right.mistake(
     "by_the_absolute_value",
@@ -175,6 +184,7 @@ place_by_place.mistake(
 )
 right.mistake(numbers.computed_in_float32, loses=FORM)
 right.mistake(numbers.result_float32, loses=FORM)
+right.mistake(numbers.result_float64, loses=FORM)
 right.mistake(
     numbers.default_device(where="`logits`"),
     {"torch.zeros_like(logits, dtype=torch.bool)": "torch.zeros(len(logits), dtype=torch.bool)"},
@@ -193,8 +203,8 @@ right.mistake("takes_positions_for_tokens", {"seen[ids] = True": "seen[: len(ids
 right.mistake(arguments.argument_changed("changes_the_logits_without_gradients", what="`logits`"), loses=FORM).patch("""
 - return torch.where(seen, penalized, logits)
 + logits.data[seen] = penalized[seen]
-+ return logits
-""")
++ return RESULT
+""").for_each(RESULT=("logits", "logits.detach()"))
 # In each of these, PyTorch refuses to write into a leaf that needs a gradient, or into a view of it
 right.mistake(arguments.argument_changed("writes_where_gradients_are_needed", what="`logits`"), loses=FORM).patch("""
 - return torch.where(seen, penalized, logits)

@@ -269,6 +269,30 @@ right.mistake(arguments.argument_changed("fills_the_logits_without_gradients", w
     )
 ).feedback("You write −∞ into the caller's logits. Assigning to entries changes a tensor in place: use `masked_fill`.")
 right.mistake(results.nothing_returned, {"return back / back.sum": "back / back.sum"}, loses=KEPT)
+right.mistake("adds_up_logits", loses=EVERYWHERE).patch("""
+- before = ordered.cumsum(dim=-1) - ordered
++ scores = logits.gather(-1, places)
++ before = scores.cumsum(dim=-1) - scores
+""").feedback("You add up logits. Add up probabilities, which are positive and sum to 1.")
+right.mistake("compares_token_ids_with_a_count", loses=EVERYWHERE).patch("""
+- kept = torch.where((before < p) | (p == 1), ordered, 0.0)
+- back = torch.zeros_like(probabilities).scatter(-1, places, kept)
++ count = ((before < p) | (p == 1)).sum(dim=-1, keepdim=True)
++ back = torch.where(places < count, probabilities, 0.0)
+""").feedback(
+    "You compare token ids with a number of tokens. Sorting gives the token at each rank, not the rank of each token."
+)
+right.mistake(
+    "loses_the_leading_dimensions",
+    {"back / back.sum(dim=-1, keepdim=True)": "(back / back.sum(dim=-1, keepdim=True)).reshape(-1, back.shape[-1])"},
+    loses=ROWS,
+).feedback("You lose the leading dimensions: your result is `(rows, N)`. It has to have the shape of `logits`.")
+right.mistake(gradients.overwritten_before_backward(what="the probabilities"), loses=FORM).patch("""
+- return back / back.sum(dim=-1, keepdim=True)
++ probabilities[back == 0] = 0.0
++ return probabilities / probabilities.sum(dim=-1, keepdim=True)
+""")
+right.mistake(numbers.result_float64, loses=FORM)
 right.mistake("sorts_all_rows_together", loses=ROWS).patch("""
 - probabilities = torch.softmax(logits, dim=-1)
 - ordered, places = probabilities.sort(dim=-1, descending=True)
