@@ -232,7 +232,10 @@ right.mistake("mask_put_back_by_gather", loses=EVERYWHERE).patch("""
 - kept = torch.where((before < p) | (p == 1), ordered, 0.0)
 - back = torch.zeros_like(probabilities).scatter(-1, places, kept)
 + back = torch.where(((before < p) | (p == 1)).gather(-1, places), probabilities, 0.0)
-""").feedback("You apply the sorting order to the mask, so it marks other tokens. You need the inverse of that order.")
+""").feedback(
+    "You use the sorting order where you need its inverse, so other tokens are kept. Sorting gives the token at each "
+    "rank, not the rank of each token."
+)
 right.mistake(
     "softmax_of_what_is_kept",
     {"back / back.sum(dim=-1, keepdim=True)": "torch.softmax(back.masked_fill(back == 0, -torch.inf), dim=-1)"},
@@ -274,14 +277,6 @@ right.mistake("adds_up_logits", loses=EVERYWHERE).patch("""
 + scores = logits.gather(-1, places)
 + before = scores.cumsum(dim=-1) - scores
 """).feedback("You add up logits. Add up probabilities, which are positive and sum to 1.")
-right.mistake("compares_token_ids_with_a_count", loses=EVERYWHERE).patch("""
-- kept = torch.where((before < p) | (p == 1), ordered, 0.0)
-- back = torch.zeros_like(probabilities).scatter(-1, places, kept)
-+ count = ((before < p) | (p == 1)).sum(dim=-1, keepdim=True)
-+ back = torch.where(places < count, probabilities, 0.0)
-""").feedback(
-    "You compare token ids with a number of tokens. Sorting gives the token at each rank, not the rank of each token."
-)
 right.mistake(
     "loses_the_leading_dimensions",
     {"back / back.sum(dim=-1, keepdim=True)": "(back / back.sum(dim=-1, keepdim=True)).reshape(-1, back.shape[-1])"},
