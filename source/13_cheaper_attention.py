@@ -453,13 +453,13 @@ figures.show(
 #
 # Each head has `K` rows of `W_k` and of `W_v`, `(H * K, C)`. They define its keys and values: products with `latent`, `(B, S,
 # C)`. Return the output, `(B, H, T, K)`, and the weights, `(B, H, T, S)`, of attention to these keys and values, without making
-# them. The scale is $1 / \sqrt{d_k}$, and nothing is rotated. `check` counts multiplications (at most $2 B H T C (K + S)$, and
-# a fifth more is allowed) and looks at the size of the largest tensor.
+# them. The scale is $1 / \sqrt{d_k}$, and nothing is rotated. `check` counts multiplications (at most
+# `2 · B · H · T · C · (K + S)`, and a fifth more is allowed) and looks at the size of the largest tensor.
 #
 # Note that `@` copies what it broadcasts: `query @ latent[:, None].mT` copies the latent vectors for every head. Instead, treat
 # the rows of all heads as rows of one matrix, `(B, H * T, C) @ (B, C, S)`, as in lesson 9's `shared_scores`.
 #
-# **Worked example.** One head, $K = 1$, $C = 2$: $\mathbf{W}_k = (1, 2)$, $\mathbf{W}_v = (3, 0)$, the query $(2)$, and latent vectors
+# **Worked example.** One head, $d_k = 1$, $d_c = 2$: $\mathbf{W}_k = (1, 2)$, $\mathbf{W}_v = (3, 0)$, the query $(2)$, and latent vectors
 # $(1, 0)$ and $(0, 1)$. The absorbed query is $(2, 4)$, so the scores are 2 and 4 and the weights 0.12 and 0.88. The mixed latent
 # vector is $(0.12, 0.88)$ and the output $3 \cdot 0.12 = 0.36$.
 
@@ -549,8 +549,8 @@ print("Computed with", absorb.whose)
 #
 # ### Predict: a rotation in between (extra)
 #
-# Suppose keys were rotated after $\mathbf{W}_k$, as in lesson 7. A score is then $\mathbf{q}_i^\top \mathbf{R}_{i-j}
-# \mathbf{W}_k \mathbf{c}_j$, where $\mathbf{R}_{i-j}$, `(K, K)`, is the matrix of the rotation for the distance $i - j$. How
+# Suppose keys were rotated after $\mathbf{W}_k$, as in lesson 7. A score is then $\mathbf{q}_i^\top \mathbf{R}_{j-i}
+# \mathbf{W}_k \mathbf{c}_j$, where $\mathbf{R}_{j-i}$, `(K, K)`, is lesson 7's matrix of the rotation by $j - i$ positions. How
 # many absorbed matrices, in place of the one $\mathbf{W}_k^\top$, would a head need for 1,000 positions?
 
 # %%
@@ -1012,9 +1012,6 @@ figures.show(
 # it with the rows.
 
 # %% [markdown]
-# %%answer what_may_be_dropped
-
-# %% [markdown]
 # ## 7. Eight bits
 #
 # The fourth way is fewer bits per number. Half precision uses 16. To **quantize** numbers is to store them as whole numbers,
@@ -1173,7 +1170,11 @@ for levels, bits in ((127, 8), (7, 4), (1, 2)):
 # bits a scale per token is slightly better here in the loss, although a scale per channel has the smaller error in the keys of
 # two layers. One difference: a channel's scale is shared by 96 tokens, a token's by 24 numbers. An error in the numbers is not
 # yet an error in the loss; measure both.
-#
+
+# %% [markdown]
+# %%answer what_may_be_dropped
+
+# %% [markdown]
 # ## Your experiment (extra)
 #
 # *Experiment ★★☆ · about 7 minutes.* **How few levels do keys and values tolerate?** Find the smallest whole number of `levels` for which

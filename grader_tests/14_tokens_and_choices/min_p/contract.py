@@ -14,8 +14,9 @@ min_p = exercise(
         "The most probable token has 0.5, and `p` is 0.2. How probable must another token be to stay?",
         "The bound is `p` times the largest probability of the same row. What is below it gets 0, and the rest is "
         "divided by its sum.",
-        "`softmax`, then compare with `p * probabilities.amax(-1, keepdim=True)`; `torch.where` or `masked_fill`, and "
-        "the sum with `keepdim=True`.",
+        "Four steps: the probabilities, (..., N); one bound per row, (..., 1), for which `keepdim=True` keeps the "
+        "dimension; 0 where a probability is below it, with `torch.where` or `masked_fill`; and the division by each "
+        "row's sum, (..., 1).",
     ),
 )
 

@@ -12,8 +12,8 @@ penalize_repeats = exercise(
         "Divide 4 by 2, and -4 by 2. Which of the two makes a token less probable?",
         "A positive logit is divided and any other one multiplied, so that both go down. Do it for the tokens that "
         "occur in `ids`, once each, and leave all others as they are.",
-        "`torch.where(logits > 0, …, …)` for all tokens, a boolean tensor that is True at the entries `ids`, and a "
-        "second `torch.where`.",
+        "Three steps: the lowered logit of every token, (N,), with `torch.where`; a boolean tensor, (N,), that is True "
+        "for the tokens in `ids`; and a second `torch.where` that chooses between lowered and given logits.",
     ),
 )
 
@@ -59,6 +59,8 @@ def _(draw):
     yield call(mixed(draw, 6), some(draw, 6, 4), draw.number(0.3, 0.8))
     yield call(mixed(draw, 6), some(draw, 6, 4), 1.0)
     yield call(mixed(draw, 4), draw.permutation(4), 3.0)
+    for sign in (1, -1):  # one test of the sign for all logits, or all repeated ones, is right for one of the two
+        yield call(sign * draw.uniform(5, low=0.5, high=3.0), draw.permutation(5)[:3], 1.5)
 
 
 @penalize_repeats.criterion(

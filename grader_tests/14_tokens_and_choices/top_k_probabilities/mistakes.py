@@ -22,19 +22,19 @@ right.mistake("keeps_the_smallest").patch("""
 + dropped = logits > smallest[..., -1:]
 """).feedback("You keep the k least probable tokens. The most probable ones have the largest logits.")
 right.mistake("one_threshold_for_all_rows", {"largest[..., -1:]": "largest.max()"}).feedback(
-    "You compare all rows with one number. Each row has its own k largest logits."
+    "You compare the logits of all rows with one number. Each row has its own k-th largest logit."
 )
 right.mistake("softmax_over_rows", {'float("-inf")), dim=-1)': 'float("-inf")), dim=0)'}).feedback(
-    "Your softmax is over the wrong dimension. The tokens are the last dimension."
+    "Your softmax runs along the first dimension. The tokens are in the last dimension."
 )
 by_sorting.mistake(
     "not_rescaled", {"probabilities / probabilities.sum(dim=-1, keepdim=True)": "probabilities"}
-).feedback("Your probabilities do not sum to 1. After dropping tokens, the others have to be rescaled.")
+).feedback("You do not rescale, so your probabilities do not sum to 1. Divide those that are left by their sum.")
 by_scatter.mistake("not_scattered").patch("""
 - return torch.zeros_like(logits).scatter(-1, ids, values.softmax(dim=-1))
 + return values.softmax(dim=-1)
-""").feedback("You return k probabilities in descending order. The result has N, each at its token's position.")
+""").feedback("You return k probabilities in descending order. Return N, each at the position of its token.")
 by_sorting.mistake("one_argsort", {".argsort(dim=-1)\n": "\n"}).feedback(
-    "You compare token ids with k, instead of ranks. The first `argsort` says which token has each rank, not which "
-    "rank each token has."
+    "You compare token ids with k instead of ranks. The first `argsort` gives the token at each rank, not the rank of "
+    "each token."
 )

@@ -15,8 +15,9 @@ top_p = exercise(
         "and when do you have enough?",
         "Sort the probabilities from the largest down and add them up. A token is kept if the sum *before* it is still "
         "below `p`. Then put everything back in its position.",
-        "`softmax`, `sort(descending=True)`, and `cumsum` minus the values themselves. `scatter` puts what is kept, or "
-        "which tokens are dropped, back in order; divide by the sum at the end.",
+        "`softmax`, `sort(descending=True)`, which also returns the order, and `cumsum`, all along the last dimension. "
+        "`scatter` with that order puts what is kept, or which tokens are dropped, back in position. At the end, "
+        "divide each row by its sum.",
     ),
 )
 

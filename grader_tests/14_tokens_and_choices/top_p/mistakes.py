@@ -43,8 +43,8 @@ right.mistake(
     {"torch.zeros_like(probabilities).scatter(-1, places, kept)": "kept.gather(-1, places)"},
     loses=EVERYWHERE,
 ).feedback(
-    "You put the probabilities back with `gather`, which takes entries *from* the sorted positions. You want to put "
-    "entries into them."
+    "You put the probabilities back with `gather`, which *reads* entries at the sorted positions. You need to *write* "
+    "them to those positions."
 )
 right.mistake("mask_left_in_sorted_order", loses=EVERYWHERE).patch("""
 - kept = torch.where((before < p) | (p == 1), ordered, 0.0)
@@ -71,14 +71,16 @@ right.mistake(
     "a_share_of_the_tokens",
     {"before < p": "torch.arange(ordered.shape[-1]) < p * ordered.shape[-1]"},
     loses=EVERYWHERE,
-).feedback("You keep a share `p` of the tokens, counted. Keep tokens until their *probabilities* sum to `p`.")
+).feedback(
+    "You keep a share `p` of the *number* of tokens. Keep tokens until their *probabilities* sum to at least `p`."
+)
 right.mistake(
     "keeps_the_other_part",
     {"torch.where((before < p) | (p == 1), ordered, 0.0)": "torch.where(before < p, 0.0, ordered)"},
     loses=EVERYWHERE,
-).feedback("You drop what should be kept and keep what should be dropped.")
+).feedback("You drop the tokens that should be kept, and keep those that should be dropped.")
 right.mistake("stops_at_the_rest", {"before < p": "before < 1 - p"}, loses=EVERYWHERE).feedback(
-    "You keep tokens until they sum to 1 - `p`. What is *kept* has the share `p`; 1 - `p` is what may be dropped."
+    "You keep tokens until they sum to `1 - p`. The tokens that you *keep* have to sum to at least `p`."
 )
 right.mistake("adds_up_before_sorting", loses=EVERYWHERE).patch("""
 - ordered, places = probabilities.sort(dim=-1, descending=True)
@@ -87,14 +89,16 @@ right.mistake("adds_up_before_sorting", loses=EVERYWHERE).patch("""
 - back = torch.zeros_like(probabilities).scatter(-1, places, kept)
 + before = probabilities.cumsum(dim=-1) - probabilities
 + back = torch.where(before < p, probabilities, 0.0)
-""").feedback("You add up the probabilities in the order of the vocabulary. Sort them first, the most probable ahead.")
+""").feedback(
+    "You add up the probabilities in the order of the vocabulary. Sort them first, from the most probable down."
+)
 right.mistake(
     "softmax_of_probabilities",
     {"back / back.sum(dim=-1, keepdim=True)": "torch.softmax(back, dim=-1)"},
     loses=EVERYWHERE,
 ).feedback(
     "You apply softmax to probabilities, so the dropped tokens get a share again. Divide by the sum, or apply softmax "
-    "to logits of which the dropped ones are −∞."
+    "to logits with −∞ for the dropped tokens."
 )
 right.mistake(
     "zeroes_the_logits",
@@ -103,12 +107,14 @@ right.mistake(
         "dim=-1)"
     },
     loses=EVERYWHERE,
-).feedback("You set the logits of dropped tokens to 0. A logit of 0 still has a probability: −∞ has none.")
+).feedback(
+    "You set the logits of dropped tokens to 0. A logit of 0 still gives a probability above 0; a logit of −∞ gives 0."
+)
 right.mistake(
     "returns_logits",
     {"return back / back.sum(dim=-1, keepdim=True)": 'return torch.where(back > 0, logits, float("-inf"))'},
     loses=EVERYWHERE,
-).feedback("You return logits, of which the dropped ones are −∞. Return probabilities.")
+).feedback("You return logits, with −∞ for the dropped tokens. Return probabilities.")
 right.mistake(
     "returns_log_probabilities",
     {"return back / back.sum(dim=-1, keepdim=True)": "return (back / back.sum(dim=-1, keepdim=True)).log()"},
@@ -118,7 +124,7 @@ right.mistake(
     "returns_a_mask",
     {"return back / back.sum(dim=-1, keepdim=True)": "return (back > 0).to(logits.dtype)"},
     loses=EVERYWHERE,
-).feedback("You return which tokens are kept. Return their probabilities, rescaled.")
+).feedback("You return 1 for a kept token and 0 for any other. Return the kept tokens' probabilities, rescaled.")
 right.mistake(
     "returns_token_ids",
     {"return back / back.sum(dim=-1, keepdim=True)": "return torch.multinomial(back.reshape(-1, back.shape[-1]), 1)"},
@@ -137,12 +143,12 @@ right.mistake(
     {"torch.softmax(logits, dim=-1)": "torch.exp(logits) / torch.exp(logits).sum(-1, keepdim=True)"},
     loses=SIZES,
 ).feedback(
-    "Large logits give NaN, because `exp` overflows from 88.7 on in float32. `torch.softmax` subtracts the largest "
-    "logit first."
+    "Large logits give NaN, because `exp` of a number above 88.7 overflows in float32. `torch.softmax` subtracts the "
+    "largest logit first."
 )
 right.mistake("drops_improbable_tokens_at_1", {" | (p == 1)": ""}, loses=SIZES).feedback(
-    "With `p` = 1 you drop very improbable tokens, because the sum of the others is rounded to 1. It keeps every "
-    "token: that needs a case of its own."
+    "With `p` = 1 you drop very improbable tokens, because the sum of the others is rounded to 1. `p` = 1 has to keep "
+    "every token: treat it separately."
 )
 right.mistake("probabilities_of_nothing", loses=SIZES).patch("""
 - probabilities = torch.softmax(logits, dim=-1)
@@ -152,7 +158,7 @@ right.mistake("probabilities_of_nothing", loses=SIZES).patch("""
 )
 right.mistake(
     "softmax_over_rows", {"torch.softmax(logits, dim=-1)": "torch.softmax(logits, dim=0)"}, loses=ROWS
-).feedback("Your softmax runs along the first dimension. The tokens are along the last one.")
+).feedback("Your softmax runs along the first dimension. The tokens are in the last dimension.")
 right.mistake("sorts_along_the_first_dimension", loses=ROWS).patch("""
 - ordered, places = probabilities.sort(dim=-1, descending=True)
 - before = ordered.cumsum(dim=-1) - ordered
@@ -160,9 +166,11 @@ right.mistake("sorts_along_the_first_dimension", loses=ROWS).patch("""
 - back = torch.zeros_like(probabilities).scatter(-1, places, kept)
 + ordered, places = probabilities.sort(dim=0, descending=True)
 + before = ordered.cumsum(dim=0) - ordered
-+ kept = torch.where((before < p) | (p == 1), ordered, 0.0)
-+ back = torch.zeros_like(probabilities).scatter(0, places, kept)
-""").feedback("You sort and add up along the first dimension. The tokens are along the last one.")
++ back = torch.zeros_like(probabilities).scatter(0, places, torch.where((before < p) | (p == 1), ordered, 0.0))
++ back = torch.where(KEPT, probabilities, 0.0)
+""").for_each(KEPT=("back > 0", "(back > 0) | (probabilities == probabilities.amax(dim=-1, keepdim=True))")).feedback(
+    "You sort and add up along the first dimension. The tokens are in the last dimension."
+)
 right.mistake("one_set_for_all_rows", loses=ROWS).patch("""
 - probabilities = torch.softmax(logits, dim=-1)
 + shape, logits = logits.shape, logits.reshape(-1, logits.shape[-1])
@@ -173,12 +181,13 @@ right.mistake("one_set_for_all_rows", loses=ROWS).patch("""
 + back = torch.zeros_like(probabilities).scatter(-1, places, kept)
 + back = torch.where(back[:1] > 0, probabilities, 0.0)
 + return (back / back.sum(dim=-1, keepdim=True)).reshape(shape)
-""").feedback("You keep the tokens that the first row keeps, in all rows. Each row has a set of its own.")
+""").feedback("You keep the first row's tokens in all rows. Each row has its own set.")
 right.mistake("rescales_by_everything", {"back.sum(dim=-1, keepdim=True)": "back.sum()"}, loses=ROWS).feedback(
     "You divide by the sum of all rows together. Each row sums to 1 by itself: sum over the last dimension."
 )
 right.mistake(shapes.dimension_lost, {"back.sum(dim=-1, keepdim=True)": "back.sum(dim=-1)"}, loses=ROWS).feedback(
-    "Your sum has lost its dimension, so it does not fit the rows that it came from. Keep it with `keepdim=True`."
+    "Your sum has lost its dimension, so it does not broadcast with the rows that it came from. Keep it with "
+    "`keepdim=True`."
 )
 right.mistake(shapes.result_squeezed, loses=ROWS)
 right.mistake(arguments.not_refused("You do not raise a ValueError for a `p` of 0 or below, or above 1."), loses=ERROR)
@@ -188,7 +197,7 @@ right.mistake(arguments.unchecked("refuses_one_side_only"), {"not 0 < p <= 1": "
     "You refuse a `p` that is too large or one that is too small, but not both. It has to be above 0 and at most 1."
 )
 right.mistake(arguments.unchecked("accepts_zero"), {"not 0 < p <= 1": "not 0 <= p <= 1"}, loses=ERROR).feedback(
-    "You accept a `p` of 0. No set of tokens is the smallest one then: refuse it."
+    "You accept a `p` of 0. Raise a ValueError: `p` has to be above 0."
 )
 right.mistake(arguments.valid_refused("refuses_one"), {"0 < p <= 1": "0 < p < 1"}, loses=(KEPT, ERROR)).feedback(
     "You refuse a `p` of 1. It is valid and keeps every token."
@@ -224,7 +233,8 @@ right.mistake("mask_put_back_by_gather", loses=EVERYWHERE).patch("""
 - back = torch.zeros_like(probabilities).scatter(-1, places, kept)
 + back = torch.where(((before < p) | (p == 1)).gather(-1, places), probabilities, 0.0)
 """).feedback(
-    "You bring the mask back with the sorting order itself, so it lands on other tokens. You need the inverse order."
+    "You use the sorting order where you need its inverse, so other tokens are kept. Sorting gives the token at each "
+    "rank, not the rank of each token."
 )
 right.mistake(
     "softmax_of_what_is_kept",
@@ -242,20 +252,69 @@ right.mistake(arguments.unchecked("keeps_one_token_at_zero"), loses=ERROR).patch
 @@
 - kept = torch.where((before < p) | (p == 1), ordered, 0.0)
 + kept = torch.where((before < p) | (p == 1) | (before == 0), ordered, 0.0)
-""").feedback("You accept a `p` of 0 and keep the most probable token. Refuse it: `p` has to be above 0.")
+""").feedback("You accept a `p` of 0 and keep the most probable token. Raise a ValueError: `p` has to be above 0.")
 right.mistake("as_many_in_every_row", loses=ROWS).patch("""
 - kept = torch.where((before < p) | (p == 1), ordered, 0.0)
 + count = ((before < p) | (p == 1)).sum(dim=-1).MOST()
 + kept = torch.where(torch.arange(logits.shape[-1], device=logits.device) < count, ordered, 0.0)
 """).for_each(MOST=("max", "min")).feedback(
-    "You keep the same number of tokens in every row. Each row needs a number of its own to reach `p`."
+    "You keep the same number of tokens in every row. How many tokens it takes to reach `p` depends on the row."
 )
 right.mistake(arguments.argument_changed("fills_the_logits_without_gradients", what="`logits`"), loses=ROWS).patch("""
 - return back / back.sum(dim=-1, keepdim=True)
-+ with torch.no_grad():
-+     logits[back == 0] = float("-inf")
++ FILL
 + return torch.softmax(logits, dim=-1)
-""").feedback(
-    "You write −∞ into the caller's logits. Assigning to entries changes a tensor in place: use `masked_fill`."
-)
+""").for_each(
+    FILL=(
+        "logits.data[back == 0] = -torch.inf",
+        "logits[back == 0] = -torch.inf",
+        "logits.reshape(-1, logits.shape[-1]).masked_fill_((back == 0).flatten(0, -2), -torch.inf)",
+    )
+).feedback("You write −∞ into the caller's logits. Assigning to entries changes a tensor in place: use `masked_fill`.")
 right.mistake(results.nothing_returned, {"return back / back.sum": "back / back.sum"}, loses=KEPT)
+right.mistake("adds_up_logits", loses=EVERYWHERE).patch("""
+- before = ordered.cumsum(dim=-1) - ordered
++ scores = logits.gather(-1, places)
++ before = scores.cumsum(dim=-1) - scores
+""").feedback("You add up logits. Add up probabilities, which are positive and sum to 1.")
+right.mistake(
+    "loses_the_leading_dimensions",
+    {"back / back.sum(dim=-1, keepdim=True)": "(back / back.sum(dim=-1, keepdim=True)).reshape(-1, back.shape[-1])"},
+    loses=ROWS,
+).feedback("You lose the leading dimensions: your result is `(rows, N)`. It has to have the shape of `logits`.")
+right.mistake(gradients.overwritten_before_backward(what="the probabilities"), loses=FORM).patch("""
+- return back / back.sum(dim=-1, keepdim=True)
++ probabilities[back == 0] = 0.0
++ return probabilities / probabilities.sum(dim=-1, keepdim=True)
+""")
+right.mistake(numbers.result_float64, loses=FORM)
+right.mistake("sorts_all_rows_together", loses=ROWS).patch("""
+- probabilities = torch.softmax(logits, dim=-1)
+- ordered, places = probabilities.sort(dim=-1, descending=True)
++ probabilities = torch.softmax(logits, dim=-1)
++ ordered, places = (probabilities / SCALE).flatten().sort(descending=True)
+@@
+- back = torch.zeros_like(probabilities).scatter(-1, places, kept)
+- return back / back.sum(dim=-1, keepdim=True)
++ back = torch.zeros_like(ordered).scatter(-1, places, kept).reshape(logits.shape)
++ return back / back.sum(dim=-1, keepdim=True)
+""").for_each(SCALE=("1", "probabilities.sum()")).feedback(
+    "You sort and add up the probabilities of all rows together. Each row is a distribution of its own: work along "
+    "the last dimension."
+)
+right.mistake("one_distribution_for_all_rows", loses=ROWS).patch("""
+- probabilities = torch.softmax(logits, dim=-1)
++ shape, logits = logits.shape, logits.flatten()
++ probabilities = torch.softmax(logits, dim=-1)
+@@
+- return back / back.sum(dim=-1, keepdim=True)
++ return (back / back.sum(dim=-1, keepdim=True)).reshape(shape)
+""").feedback(
+    "You treat all rows together as one distribution, which sums to 1 as a whole. Each row sums to 1 by itself: work "
+    "along the last dimension."
+)
+right.mistake(
+    "adds_up_along_the_first_dimension", {"ordered.cumsum(dim=-1)": "ordered.cumsum(dim=0)"}, loses=ROWS
+).feedback(
+    "You add up along the first dimension. That mixes the rows: the sorted tokens of a row are in the last dimension."
+)

@@ -13,8 +13,9 @@ train_bpe_counted = challenge(
         "there, however long the text is?",
         "Keep for each pair the set of positions at which it begins; its count is the size of the set. To join "
         "at a position, first take the pairs before, at and after it out of their sets, then add the two new ones.",
-        "Walk through all positions once. Then in each round: the largest set, of equal ones that of the smallest "
-        "pair; for its positions from left to right, if the position is still in the set: take out, `ids.join`, add.",
+        "Walk through all positions once to fill the sets. In each round, choose the largest set; of several, that of "
+        "the smallest pair. Go through its positions from left to right. If a position is still in the set, take out "
+        "the old pairs, call `ids.join` and add the new ones.",
     ),
 )
 

@@ -17,16 +17,16 @@ right.mistake("joins_what_occurs_once", {"len(where[best]) < 2": "len(where[best
 right.mistake(
     "keeps_the_pair_before", {"[ids.before(i), i, ids.after(i)]": "[None, i, ids.after(i)]"}, loses=SAME
 ).feedback(
-    "You forget the pair that ends in the joined one. The join changes it as well: it is gone, and a new one is there."
+    "You still count the pair that ends with the first id. The join replaces that id, so another pair is there now."
 )
 right.mistake("keeps_the_pair_after", {"for j in near:": "for j in near[:2]:"}, loses=SAME).feedback(
     "You still count the pair that begins with the second id. After the join that id is gone."
 )
 right.mistake("does_not_add_new_pairs", {"in near[:2]": "in []"}, loses=SAME).feedback(
-    "You do not count the pairs of the new id. They are at the joined position and before it."
+    "You do not count the pairs of the new id. They begin at the joined position and at the one before it."
 )
 right.mistake("from_right_to_left", {"sorted(where[best])": "sorted(where[best], reverse=True)"}, loses=SAME).feedback(
-    "You join from right to left. In a run such as aaa the first two are joined."
+    "You join from right to left. Join from left to right: of aaa, the first two are joined."
 )
 right.mistake("numbers_from_0", {"new = 256 + len(merges)": "new = len(merges)"}, loses=SAME).feedback(
     "Your new ids begin with 0. The ids 0 to 255 are the bytes, so merge m makes the id 256 + m."
