@@ -290,12 +290,6 @@ right.mistake(arguments.argument_changed("scales_W_k_in_place", what="`W_k`"), l
 - scores = torch.einsum("bhtc,bsc->bhts", into, latent) / K**0.5
 + scores = torch.einsum("bhtc,bsc->bhts", into, latent)
 """)
-right.mistake("mixes_entry_by_entry", loses=(COST, BATCH)).patch("""
-- mixed = torch.einsum("bhts,bsc->bhtc", weights, latent)
-+ mixed = (weights[..., None] * latent[:, None, None]).sum(-2)
-""").feedback(
-    "You multiply entry by entry before you sum, which makes a tensor with all products. Use a matrix product."
-)
 right.mistake(
     "multiplies_by_the_weights_entry_by_entry",
     {

@@ -146,8 +146,8 @@ def emitted_distribution(verify, draft, target):
 )
 right.mistake("counts_probabilities_after_acceptance", loses=WRONG).patch("""
 - emitted[token] += draft[token] * high
-+ emitted += draft[token] * high * target
-""").feedback(
++ emitted += draft[token] * high * NEXT
+""").for_each(NEXT=("target", "draft", "torch.full_like(target, 1 / len(target))")).feedback(
     "If the token is accepted you count the distribution that `verify` returns. That one is for the token after it: "
     "the first token is the drafted one."
 )
@@ -205,9 +205,16 @@ right.mistake(
 ).feedback("You always ask about token 0. Each token has a threshold of its own.")
 right.mistake(
     "one_minus_the_threshold",
-    {"emitted[token] += draft[token] * high": "high = 1 - high\n        emitted[token] += draft[token] * high"},
+    {
+        "emitted = torch.zeros_like(draft)": "(rounds, bound), emitted = (HOW), torch.zeros_like(draft)",
+        "range(20)": "range(rounds)",
+        "emitted[token] += draft[token] * high": "high = 1 - (low, high)[bound]\n"
+        "        emitted[token] += draft[token] * high",
+    },
     loses=(RIGHT, WRONG),
-).feedback("You take the share that is rejected for the one that is accepted. `verify` accepts *below* its threshold.")
+).for_each(HOW=("20, 1", "20, 0", "14, 0", "13, 0")).feedback(
+    "You take the share that is rejected for the one that is accepted. `verify` accepts *below* its threshold."
+)
 right.mistake("halves_the_wrong_way", {"if n_accepted == 1:": "if n_accepted == 0:"}, loses=(RIGHT, WRONG)).feedback(
     "You keep the wrong half of the interval. If a chance is accepted, the threshold is above it."
 )

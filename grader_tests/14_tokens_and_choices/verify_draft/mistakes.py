@@ -76,10 +76,10 @@ right.mistake("goes_on_after_a_rejection", loses=COUNT).patch("""
 + kept = chances < target[ids, drafted] / draft[ids, drafted]
 + if kept.all():
 +     return len(drafted), target[-1]
-+ i = int((~kept).nonzero()[0])
++ i = ROW
 + lacking = (target[i] - draft[i]).clamp(min=0.0)
 + return int(kept.sum()), lacking / lacking.sum()
-""").feedback(
+""").for_each(ROW=("int((~kept).nonzero()[0])", "int(kept.sum())", "int((~kept).nonzero()[-1])")).feedback(
     "You count accepted tokens after a rejected one. Nothing after the first rejection counts: it was drafted after a "
     "token that was not accepted."
 )
