@@ -43,21 +43,21 @@ right.mistake("once_for_each_occurrence", loses=LOWER).patch("""
 - penalized = torch.where(logits > 0, logits / penalty, logits * penalty)
 + power = penalty ** torch.bincount(ids, minlength=len(logits)).to(logits.dtype)
 + penalized = torch.where(logits > 0, logits / power, logits * power)
-""").feedback("You penalise a token as often as it occurs. Penalise it once, however often it occurs.")
+""").feedback("You penalize a token as often as it occurs. Penalize it once, however often it occurs.")
 right.mistake(
     "penalizes_all_others",
     {"torch.where(seen, penalized, logits)": "torch.where(seen, logits, penalized)"},
     loses=LOWER,
-).feedback("You penalise the tokens that have *not* occurred.")
+).feedback("You penalize the tokens that have *not* occurred.")
 right.mistake(
     "penalizes_everything", {"torch.where(seen, penalized, logits)": "penalized + 0 * seen"}, loses=LOWER
-).feedback("You penalise every token. Leave the logits of tokens that have not occurred as they are.")
+).feedback("You penalize every token. Leave the logits of tokens that have not occurred as they are.")
 right.mistake("penalizes_one_token", {"seen[ids] = True": "seen[ids[PART]] = True"}, loses=LOWER).for_each(
     PART=("-1:", ":1")
-).feedback("You penalise only one of the ids. Every token that occurs in `ids` is penalised.")
+).feedback("You penalize only one of the ids. Every token that occurs in `ids` is penalized.")
 right.mistake(
     "penalizes_what_repeats", {"seen[ids] = True": "seen = torch.bincount(ids, minlength=len(logits)) > 1"}, loses=LOWER
-).feedback("You penalise only tokens that have occurred twice. Once is enough.")
+).feedback("You penalize only tokens that have occurred twice. Once is enough.")
 right.mistake(
     "blocks_them",
     {"torch.where(logits > 0, logits / penalty, logits * penalty)": 'torch.full_like(logits, float("-inf")) / penalty'},
@@ -198,7 +198,7 @@ right.mistake("on_log_probabilities", loses=LOWER).patch("""
     "You convert the logits to log-probabilities first, which are never positive. Change the logits themselves."
 )
 right.mistake("takes_positions_for_tokens", {"seen[ids] = True": "seen[: len(ids)] = True"}, loses=LOWER).feedback(
-    "You penalise the tokens 0, 1, 2 and so on, which are positions in `ids`. Penalise the tokens whose ids it holds."
+    "You penalize the tokens 0, 1, 2 and so on, which are positions in `ids`. Penalize the tokens whose ids it holds."
 )
 right.mistake(arguments.argument_changed("changes_the_logits_without_gradients", what="`logits`"), loses=FORM).patch("""
 - return torch.where(seen, penalized, logits)
