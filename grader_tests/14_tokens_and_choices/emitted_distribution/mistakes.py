@@ -35,8 +35,11 @@ right.mistake("returns_the_target", loses=(RIGHT, WRONG)).patch("""
 right.mistake("takes_the_ratio_for_the_threshold", loses=WRONG).patch("""
 - emitted[token] += draft[token] * high
 + high = min(1.0, float(target[token] / draft[token]))
++ chances = torch.full((1,), (1 + high) / 2, dtype=draft.dtype)
++ n_accepted, asked = verify(torch.tensor([token]), draft[None], both, chances)
++ instead = OTHER
 + emitted[token] += draft[token] * high
-""").feedback(
+""").for_each(OTHER=("instead", "asked", "asked if n_accepted == 0 else torch.zeros_like(draft)")).feedback(
     "You compute the threshold from the two distributions. The function that you are given may have other "
     "thresholds: find them by calling it."
 )
