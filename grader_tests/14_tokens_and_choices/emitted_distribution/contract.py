@@ -106,6 +106,10 @@ def _(draw):
         yield deciding(draft, target, *speculative(draft, target)).label(f"a right `verify`, {N} tokens")
     draft = draw.distribution(4)
     yield deciding(draft, draft, *speculative(draft, draft)).label("a right `verify`; the draft is the target")
+    # Each draws some tokens that the other never draws; the one that both draw has the same probability
+    order = draw.permutation(5)
+    draft, target = torch.tensor([0.5, 0.25, 0.25, 0, 0])[order], torch.tensor([0.5, 0, 0, 0.375, 0.125])[order]
+    yield deciding(draft, target, *speculative(draft, target)).label("a right `verify`; tokens of which one has none")
 
 
 @emitted_distribution.criterion("a wrong `verify` emits something else", points=0.25)
