@@ -17,15 +17,16 @@ from . import sample_models
 from .harness.helpers import HELPERS
 from .harness.serialization import Node, PackingError
 
-#: Methods that a step may call: of tensors, modules, optimizers, tokenizers and lists; none reads or writes a file
+#: Methods that a step may call: of tensors, modules, optimizers, tokenizers, page caches and lists; none reads or
+#: writes a file
 METHODS = frozenset(
     """
-    __add__ __getitem__ __len__ __matmul__ __mul__ __neg__ __sub__ __truediv__
-    abs add add_ add_param_group all amax amin any append argmax argmin backward bool clamp clone contiguous copy_ cos
-    count cumsum decode detach diff div div_ double encode eq eval exp expand fill_ flatten float float_ forward ge gt
-    half index keys le log long lt masked_fill masked_fill_ matmul max mean min mul mul_ ne neg neg_ norm norm_1 norm_2
-    narrow normal_ permute pow prod repeat requires_grad_ reshape sigmoid sin softmax sort split sqrt square squeeze std
-    step sub sub_ sum tanh to tolist transpose tril triu type_as unbind unflatten unsqueeze values var view zero_
+    __add__ __getitem__ __len__ __matmul__ __mul__ __neg__ __sub__ __truediv__ abs add add_ add_param_group all amax
+    amin any append argmax argmin backward bool clamp clone contiguous copy_ cos count cumsum decode detach diff div
+    div_ double encode eq eval exp expand fill_ flatten float float_ fork forward free ge gt half index keys le log
+    long lt masked_fill masked_fill_ matmul max mean min mul mul_ ne neg neg_ norm norm_1 norm_2 narrow new normal_
+    permute pow prod read repeat requires_grad_ reshape sigmoid sin softmax sort split sqrt square squeeze std step
+    sub sub_ sum table tanh to tolist transpose tril triu type_as unbind unflatten unsqueeze values var view zero_
     train zero_grad
     """.split()  # noqa: SIM905 - a list would have a line for each
 )

@@ -1971,8 +1971,8 @@ check(top_k)
 # A large language model has these parts. Beyond them it has size, data, a great deal of engineering, a tokenizer and
 # post-training. From here you can
 #
-# - **go on in this course.** Lessons 9 to 12, in any order: a cache that makes writing fast, attention in tiles, a model
-#   opened, and two sequences at once.
+# - **go on in this course.** Lessons 9 to 14, in any order that their needs allow: a cache that makes writing fast, attention in
+#   tiles, a model opened, two sequences at once, cheaper attention, and tokens.
 # - **make your model better.** Give it more blocks, or train it longer. The baselines of section 3 show whether it helped.
 # - **read a real one.** [nanoGPT](https://github.com/karpathy/nanoGPT) does what section 10 does, on GPUs, in two short files.
 #

@@ -1,6 +1,19 @@
 """Checkers of results with no single right value, for the grade and `check`."""
 
-from . import attention, batching, cached, circuits, dropout, models, sampling, tiles, training, values
+from . import (
+    attention,
+    batching,
+    cached,
+    circuits,
+    counting,
+    dropout,
+    models,
+    pages,
+    sampling,
+    tiles,
+    training,
+    values,
+)
 from .registry import CHECKERS, NamedChecker
 
 __all__ = [
@@ -10,8 +23,10 @@ __all__ = [
     "batching",
     "cached",
     "circuits",
+    "counting",
     "dropout",
     "models",
+    "pages",
     "sampling",
     "tiles",
     "training",

@@ -1,4 +1,4 @@
-"""Checkers of attention that reads its keys in tiles."""
+"""Checkers of what attention takes: its largest tensor and its multiplications."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from .chance import tagged
 from .registry import Problem, checker
 
 ROOM = 1.5  # for a column or two beside the scores of a tile
+MANY = 1.2  # for a sum that is computed as a product
 MOST_DIMENSIONS = 8  # in a report: a kernel may send a shape of any length
 
 
@@ -40,6 +41,40 @@ def computed_in_blocks(seen: Observation, exact: Observation, scores: Sequence[i
 
 
 @checker
+def computed_from_latents(
+    seen: Observation,
+    exact: Observation,
+    largest: Sequence[int],
+    products: int,
+    plain: int,
+    copied: Sequence[int] = (),
+) -> Problem:
+    """The result is right, and was computed without the keys and values of the latent vectors.
+
+    largest   shape of the largest tensor that is needed
+    products  number of multiplications that are needed
+    plain     number of multiplications with keys and values
+    copied    shape of a copy of the latent vectors for each head
+
+    Limits are as in `computed_in_tiles`.
+    """
+    result, shape, multiplied = _measured(seen)
+    right, _, _ = _measured(exact)
+    if problem := _wrong(result, right):
+        return problem
+    large, many = prod(shape) > ROOM * prod(largest), multiplied > MANY * products
+    made = f"you created a tensor of {_times(shape)}, {prod(shape):,} elements; {prod(largest):,} are enough"
+    counted = f"the matrix products take {multiplied:,} multiplications; {products:,} are enough"
+    if many and large:
+        return tagged("plain" if multiplied >= plain else "half plain", f"{counted}; {made}")
+    if many:
+        return tagged("too many", counted)
+    if large:
+        return tagged("copied" if copied and prod(shape) == prod(copied) else "too large", made)
+    return None
+
+
+@checker
 def finite_gradients(seen: Observation) -> Problem:
     """Results are not NaN and gradients are finite; other cases compare them."""
     for name, gradient in (seen.gradients or {}).items():
@@ -59,7 +94,7 @@ def _judged(
         return problem
     if prod(shape) > ROOM * prod(scores):
         return tagged("too large", f"you created a tensor of {_times(shape)}; the largest allowed is {_times(scores)}")
-    if multiplied > 1.2 * products:
+    if multiplied > MANY * products:
         return tagged(
             tag, f"the matrix products take {multiplied / products:.1f} times the multiplications of {once}; {advice}"
         )

@@ -68,7 +68,7 @@ def weights(
 ) -> Figure:
     """Weights (T, S) as heat maps, each with its mask, bool (T, S), or None.
 
-    `words` and `stairs` as in `tables`.
+    `words` and `stairs` as in `tables`. Cells narrower than 0.3 inches have no room for numbers, and get a colour bar.
     """
     shapes = [values.shape for values, _ in panels.values()]
     figure, axes = _tables(shapes, per_row, cell=cell, named=bool(words))
@@ -80,7 +80,7 @@ def weights(
             part="weights",
             title=title,
             blocked=blocked,
-            numbers=True,
+            numbers=cell >= 0.3,
             rows=names[-values.shape[0] :] if names else None,
             columns=names or None,
         )

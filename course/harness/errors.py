@@ -101,7 +101,10 @@ def in_words(raised: dict[str, Any]) -> str:
 
 
 def names_argument(message: str, name: str, value: Any) -> bool:
-    """Whether a message contains an argument's name as a word and its value or shape."""
+    """Whether a message contains an argument's name as a word and its value or shape.
+
+    Of a list or a tuple of numbers, one item is enough: the one that is wrong.
+    """
     # Ignore case, as a sentence may begin with the name; a one-letter name in capitals is a different name
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I if len(name) > 1 else 0)
     if not word.search(message):
@@ -123,4 +126,6 @@ def names_argument(message: str, name: str, value: Any) -> bool:
         return "nan" in rest.lower() if math.isnan(value) else "inf" in rest.lower()
     if isinstance(value, (int, float)):
         return any(math.isclose(n, value, rel_tol=1e-3, abs_tol=1e-6) for n in numbers)
+    if isinstance(value, (list, tuple)) and any(isinstance(item, (int, float)) and item in numbers for item in value):
+        return True
     return str(value) in rest

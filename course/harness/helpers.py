@@ -215,6 +215,21 @@ def _attribute(value: Any, name: str) -> Any:
     return found
 
 
+def _renumbered(value: Any) -> Any:
+    """Whole numbers in nested lists, numbered in the order in which they first appear.
+
+    So names that may be chosen freely, such as ids and numbers of pages, become equal in all right answers.
+    """
+    order: dict[int, int] = {}
+
+    def number(item: Any) -> Any:
+        if isinstance(item, (list, tuple)):
+            return [number(part) for part in item]
+        return order.setdefault(item, len(order)) if type(item) is int else item
+
+    return number(value)
+
+
 def _bases(value: Any) -> list[str]:
     """The names of a value's class and of all its base classes."""
     return [kind.__name__ for kind in type(value).__mro__]
@@ -265,5 +280,6 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "trainable": _trainable,
     "attribute": _attribute,
     "bases": _bases,
+    "renumbered": _renumbered,
     "refusal": _refusal,
 }

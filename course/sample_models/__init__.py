@@ -17,6 +17,10 @@ the first two without names for their arguments.
 `GPT` (lesson 11) is `course.models.gpt.GPT`; `layer_norm` and `Scaled` are modules for a model's end. `PlantedCircuits`
 (lesson 11) measures a model without some of its heads, whose jobs are data.
 
+`grammar` and `verifier` (lesson 14) are functions whose decisions are data: which character may follow, and which
+drafted token is accepted.
+`LinkedIds` (lesson 14) is a text that counts how often its pairs are looked at.
+
 None of them answers an exercise.
 """
 
@@ -25,7 +29,9 @@ from __future__ import annotations
 from ..models.gpt import GPT
 from .attention import SUSPECTS, Attention, biased_attention, mixture, suspect, turned_attention
 from .cached import Cached
+from .choices import grammar, verifier
 from .circuits import PlantedCircuits
+from .linked import LinkedIds
 from .models import Bigram, Enough, Slope, Windowed
 from .modules import Noisy, Projections, Scaled, assembled, layer_norm, torch_attention
 from .sequences import Memory, PositionalReader, PositionalWriter, Reader, Writer, story
@@ -37,6 +43,7 @@ __all__ = [
     "Bigram",
     "Cached",
     "Enough",
+    "LinkedIds",
     "Memory",
     "Noisy",
     "PlantedCircuits",
@@ -50,10 +57,12 @@ __all__ = [
     "Writer",
     "assembled",
     "biased_attention",
+    "grammar",
     "layer_norm",
     "mixture",
     "story",
     "suspect",
     "torch_attention",
     "turned_attention",
+    "verifier",
 ]

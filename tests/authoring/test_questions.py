@@ -25,6 +25,8 @@ QUESTIONS = {
     "05_causal_mask": ["what_a_mask_hides"],
     "06_multi_head": ["what_a_head_does"],
     "09_cache": ["what_a_cache_costs"],
+    "13_cheaper_attention": ["what_may_be_dropped"],
+    "14_tokens_and_choices": ["what_a_tokenizer_decides"],
 }
 
 

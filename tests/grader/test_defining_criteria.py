@@ -15,6 +15,8 @@ from ..support.repository import ROOT
     [
         ("10_tiles", "tiled_attention", "makes_all_scores_at_once"),
         ("10_tiles", "tiled_backward", "makes_all_scores_at_once"),
+        ("13_cheaper_attention", "absorbed_attention", "makes_keys_and_values"),
+        ("14_tokens_and_choices", "train_bpe", "counts_once"),
         pytest.param("12_two_sequences", "beam_search", "always_greedy", marks=pytest.mark.slow),
         pytest.param("08_training", "train", "squares_the_peak", marks=pytest.mark.slow),
     ],

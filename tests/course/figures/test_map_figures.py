@@ -78,3 +78,14 @@ def test_a_turned_vector_is_described():
     figure = rope.by_hand(torch.tensor([2.0, 0.0]), torch.tensor([0.0, 2.0]), 1.5708)
     assert figure.axes[0].get_title() == "angle 1.57: (0.00, 2.00)"
     assert "The arc from one to the other is 90°." in figure.get_label()
+
+
+def test_weights_in_cells_too_small_for_numbers_have_none():
+    weights = torch.full((3, 3), 0.33)
+
+    def numbers(cell):
+        drawn = masks.weights({"weights": (weights, None)}, cell=cell)
+        return [text.get_text() for text in drawn.axes[0].texts]
+
+    assert numbers(0.4) == ["0.33"] * 9
+    assert numbers(0.16) == []

@@ -20,6 +20,18 @@ def test_another_shape_or_argument_does_not(message):
     assert not names_argument(message, "b", MATRIX)
 
 
+@pytest.mark.parametrize(
+    "message", ["ids is [97, -1]", "ids has -1, which does not exist", "-1 is not in 0..255 (ids)"]
+)
+def test_of_a_list_the_wrong_item_is_enough(message):
+    assert names_argument(message, "ids", [97, -1])
+
+
+@pytest.mark.parametrize("message", ["ids has 98, which does not exist", "no id -1", "ids is too long"])
+def test_a_list_is_not_named_by_other_numbers_or_none(message):
+    assert not names_argument(message, "ids", [97, -1])
+
+
 def test_a_message_ends_where_torch_lists_frames_of_the_process():
     with pytest.raises(RuntimeError, match="frame #0") as raised:
         torch.zeros(1, 3).unflatten(1, (-3, -1))

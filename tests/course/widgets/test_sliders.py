@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import ipywidgets
+import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 import torch
@@ -13,10 +14,11 @@ from course import figures
 from course.figures.base import LEAST_WIDTH
 from course.widgets import sliders
 
+matplotlib.use("Agg")
+
 
 @pytest.fixture(autouse=True)
 def _no_figure_is_left_open():
-    plt.switch_backend("Agg")  # now: later pyplot would ask the stand-in for IPython for its events
     plt.close("all")
     yield
     assert plt.get_fignums() == []
