@@ -93,8 +93,8 @@ def _start(options: argparse.Namespace) -> int:
     print(filled.to_text(), flush=True)
     if find_spec("jupyterlab") is None:
         raise UnusableFolder(
-            f"JupyterLab is not installed. Run `pip install jupyterlab` and then `attention start {filled.path}` again, "
-            "or open the folder in another editor for notebooks."
+            f"JupyterLab is not installed. Run `pip install jupyterlab`, then `attention start {filled.path}` again. "
+            "Or open the folder in another editor for notebooks, such as VS Code."
         )
     print("Starting JupyterLab. To stop it, press Ctrl-C here.", flush=True)
     # -P: a file of the learner's such as random.py must not replace a module that JupyterLab imports

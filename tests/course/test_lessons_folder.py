@@ -8,7 +8,10 @@ import re
 import signal
 import subprocess
 import sys
+import time
+import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -125,15 +128,22 @@ class Lab:
 
     def ask(self, path: str) -> Any:
         request = urllib.request.Request(f"{self.address}{path}", headers={"Authorization": f"token {self.token}"})
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as answer:
-            return json.loads(answer.read())
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        while True:
+            try:
+                with opener.open(request) as answer:
+                    return json.loads(answer.read())
+            except urllib.error.URLError as error:  # it prints its address a moment before it listens
+                if not isinstance(error.reason, ConnectionRefusedError) or self.process.poll() is not None:
+                    raise
+                time.sleep(0.1)
 
     def end(self) -> None:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self.process.communicate()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
 
 
 @pytest.mark.slow
@@ -147,8 +157,8 @@ def test_jupyterlab_opens_in_the_folder_and_ctrl_c_ends_it_without_a_traceback(t
         assert listed == {*NAMES, "random.py"}
         assert lab.ask("api/contents/02_softmax.ipynb?content=0")["type"] == "notebook"
         os.killpg(lab.process.pid, signal.SIGINT)  # as a terminal does; without one, JupyterLab does not ask again
-        rest, _ = lab.process.communicate()
-        assert lab.process.returncode == 0
-        assert "Traceback" not in rest
+        assert lab.process.stdout is not None
+        assert "Traceback" not in lab.process.stdout.read()
+        assert lab.process.wait() == 0
     finally:
         lab.end()
