@@ -144,7 +144,8 @@ def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] 
     if ships and where.name:
         where = replace(where, package=where.raw(where.package))
     into.mkdir(parents=True, exist_ok=True)
-    titles, notebooks = {}, {}
+    titles = {}
+    notebooks: dict[str, bytes] = {}
     for name in names:
         notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
         insert_setup_cell(notebook, f"{name}.ipynb", where)
