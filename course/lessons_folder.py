@@ -31,9 +31,10 @@ class FilledFolder:
 
     def to_text(self) -> str:
         """One line on the notebooks that were added, and one on those that were kept."""
+        place = "this folder" if self.path == Path() else self.path
         verbs = ((self.added, "added to"), (self.kept, "kept unchanged in"))
         return "\n".join(
-            f"{len(names)} notebook{'s' * (len(names) > 1)} {verb} {self.path}: {', '.join(names)}"
+            f"{len(names)} notebook{'s' * (len(names) > 1)} {verb} {place}: {', '.join(names)}"
             for names, verb in verbs
             if names
         )

@@ -53,6 +53,7 @@ def test_what_is_added_and_what_is_kept_is_listed():
         "2 notebooks added to mine: 01_dot_products.ipynb, 03_x.ipynb",
         "1 notebook kept unchanged in mine: 02_softmax.ipynb",
     ]
+    assert FilledFolder(Path(), ["03_x.ipynb"]).to_text() == "1 notebook added to this folder: 03_x.ipynb"
 
 
 def test_a_copy_that_breaks_off_leaves_no_notebook(tmp_path, monkeypatch):
