@@ -123,6 +123,13 @@ class CourseExchange:
         release.start()
         return _modified(one.page) != before
 
+    def waits(self) -> Iterator[tuple[str, float]]:
+        """Student and seconds from submission to released feedback, of each submission that has feedback."""
+        lessons = list_lessons(self._root, ordinary=True)
+        for one in self._submissions(lessons):
+            if released := _modified(one.page):
+                yield one.student, released - one.at.replace(tzinfo=UTC).timestamp()
+
     def _directory(self, one: ExchangeSubmission | None = None) -> CourseDirectory:
         directory = CourseDirectory(config=self._config)
         if one:

@@ -14,7 +14,7 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -158,7 +158,7 @@ class Watch:
             graded = [] if self._stop.is_set() else self._graded(collected, quiet)
             written = [] if self._stop.is_set() else self._written(graded, quiet)
             released = self._each(written, exchange.release, RELEASE)
-        if not chosen or self._stop.is_set():
+        if not chosen or (self._stop.is_set() and not released):
             return
         self._waited.extend(_age(one) for one in released if not one.again)
         self.state.waited_seconds = in_seconds(self._waited)
@@ -212,7 +212,7 @@ class Watch:
 
     def _put_off(self, failed: Iterable[ExchangeSubmission], failure: str) -> None:
         for one in failed:
-            self._failed.setdefault(one.folder, _Delay()).extend(failure.format(lesson=one.lesson), self.every)
+            self._failed.setdefault(one.folder, _Delay()).extend(failure.replace("{lesson}", one.lesson), self.every)
 
     def _failures(self, of: Iterable[ExchangeSubmission]) -> Counter[str]:
         return Counter(self._failed[one.folder].what for one in of if one.folder in self._failed)
@@ -233,7 +233,8 @@ class Watch:
             }
             for what, again in groups.items()
         ]
-        self.state.write(self.root)
+        with suppress(OSError):  # such as a full disk, which grading reports
+            self.state.write(self.root)
 
     def _log(self, text: str) -> None:
         say(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {one_line(text)}", flush=True)
