@@ -25,7 +25,7 @@ NAMES_OLD_FILES = {"CHANGELOG.md"}
 INVENTED = {"NN_lesson.py", "my_answers.py", "jupyterhub_config.py"}  # examples, and a hub's own
 OWNERS = {
     "Delivery": "grading.authoring.student_install",
-    "Exchange": "nbgrader.exchange",
+    "Exchange": "nbgrader.exchange.default",
     "ExchangeCollect": "nbgrader.exchange.default",
     "ExchangeFactory": "nbgrader.exchange",
     "TolerantExtractor": "grading.nbgrader_plugins.zip_collect",
