@@ -5,6 +5,7 @@ The verdicts are those of `grading grade` for the same file, seed and settings.
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,14 @@ from ..course_dir.seeds import seed_id
 from ..errors import StepFailed
 from ..feedback.make_page import make_page
 from ..gradebook.view import known_to_gradebook, load_released
+from ..lms.file_names import printable, which_notebook
+from ..lms.platforms import NOTEBOOKS
 from ..lms.result_forms import FileResult
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..notebooks.submitted_file import MAX_BYTES
 from .agreement import disagreements
 from .nbgrader_api import configuration, is_registered
-from .submission import GradingTask, grade
+from .submission import GradingTask, grade, not_read
 
 NOBODY = ""  # the student: a file has no owner here
 
@@ -36,7 +39,7 @@ class GradedFile:
 
 
 def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsandboxed: bool = False) -> GradedFile:
-    """Grade a notebook or a Python file.
+    """Grade a notebook or a Python file, or the one in a folder that was handed in.
 
     page  whether to make the feedback page, too
 
@@ -54,7 +57,9 @@ def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsan
     released = load_released(coursedir.db_url, lesson, lesson, coursedir)
     most = config.SubmissionExporter.get("max_bytes", MAX_BYTES)
     work = settings.work(lesson, released)
-    text = grade(GradingTask(NOBODY, str(file.absolute()), work, most, seed_id(settings.secret), config)).text
+    chosen, why = (file, "") if not file.is_dir() else choose_file(file, lesson)
+    task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config)
+    text = (not_read(task, why) if why else grade(task)).text
     result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began)
     if not page:
         return GradedFile(result)
@@ -64,3 +69,27 @@ def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsan
         graded.write_text(text, encoding="utf-8")
         whole = bool(config.FeedbackExporter.get("lesson_text", False))
         return GradedFile(result, make_page(root, graded, ids, known_to_gradebook(ids, released, whole)))
+
+
+def choose_file(folder: Path, lesson: str) -> tuple[Path, str]:
+    """The file in `folder` that counts, and "", or `folder` and why none does, as a sentence for the student.
+
+    A name with the lesson's counts before others, a notebook before a Python file, and then the shortest path.
+    """
+    ranked = dict[Path, tuple[bool, int, int, int, int]]()
+    for place, _, names in os.walk(folder):
+        for name in names:
+            ending = next((ending for ending in NOTEBOOKS if name.lower().endswith(ending)), "")
+            meant = which_notebook(name[: -len(ending)], [lesson]) if ending and not name.startswith(".") else None
+            if meant:
+                file = Path(place, name)
+                depth = len(file.relative_to(folder).parts)
+                ranked[file] = meant.by_name, -NOTEBOOKS.index(ending), -depth, -meant.copies, meant.version
+    if not ranked:
+        return folder, f"No notebook was handed in. Hand in {lesson}.ipynb."
+    best = max(ranked.values())
+    chosen = sorted(file for file, rank in ranked.items() if rank == best)
+    if len(chosen) > 1:
+        several = " and ".join(printable(file.name) for file in chosen[:2])
+        return folder, f"It is not clear which file counts: {several}. Hand in one file, {lesson}.ipynb."
+    return chosen[0], ""
