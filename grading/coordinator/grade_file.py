@@ -68,7 +68,8 @@ def grade_file(
     )
     released = load_released(coursedir.db_url, lesson, lesson, coursedir)
     most = config.SubmissionExporter.get("max_bytes", MAX_BYTES)
-    private = tuple(dict.fromkeys(str(path.resolve().parent) for path in (file, *results)))
+    folders = {path.resolve().parent for path in (file, *results)}
+    private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
     work = replace(settings.work(lesson, released), private=private)
     text = grade(GradingTask(NOBODY, str(file.absolute()), work, most, seed_id(settings.secret), config)).text
     result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began, settings.level)

@@ -257,19 +257,14 @@ def main() -> None:
     os.setresgid(user, user, user)
     os.setgroups([])
     found = [what for path in request["private"] for what in _open_to(user, path, shown)]
+    found += [what for path in request["shown"] for what in _shut_to(user, path, "Student code, another user,", "o")]
     os.setgroups([0])
-    for path in request["for_judges"]:
-        with _as(user):
-            may_read = os.access(path, os.R_OK | os.X_OK)
-        if not may_read:
-            found.append(
-                (f"A judge, in the group 0, could not read {path}.", f"chgrp -R 0 {path}; chmod -R g+rX {path}")
-            )
+    found += [what for path in request["for_judges"] for what in _shut_to(user, path, "A judge, in root's group,", "g")]
     for path in {*request["private"], *request["for_judges"]}:
         with _as(user):
             may_write = os.access(path, os.W_OK)
         if may_write:
-            found.append((f"A judge, in the group 0, could change {path}.", f"chmod g-w {path}"))
+            found.append((f"A judge, in root's group, could change {path}.", f"chmod g-w {path}"))
     print(json.dumps(found))
 
 
@@ -286,6 +281,16 @@ def _open_to(user: int, path: str, shown: set[str]) -> Iterator[tuple[str, str]]
     if may_enter and (leads_to_shown or not is_open):
         for name in os.listdir(path):
             yield from _open_to(user, os.path.join(path, name), shown)
+
+
+def _shut_to(user: int, path: str, who: str, letter: str) -> Iterator[tuple[str, str]]:
+    """Why a user may not read a path, with a remedy by chmod's `letter`, if so."""
+    with _as(user):
+        above = next((folder for folder in reversed(Path(path).parents) if not os.access(folder, os.X_OK)), None)
+        may_read = os.access(path, os.R_OK)
+    if not may_read:
+        remedy = f"chmod {letter}+x {above}" if above else f"chmod -R {letter}+rX {path}"
+        yield f"{who} could not read {path}.", remedy
 
 
 @contextmanager

@@ -2,15 +2,16 @@
 
     python -m tests.support.docker_default [--without-landlock] COMMAND …
 
-The command is root with Docker's default capabilities, under a filter that refuses the calls which Docker's manual lists
-as blocked by the default profile (https://docs.docker.com/engine/security/seccomp/, "Significant syscalls blocked by the
-default profile", read 2026-11-27), and clone3, which Docker refuses with ENOSYS because a filter cannot see its flags.
-Docker allows ptrace since Linux 4.8, and some values of `personality`; both are left out. The real profile is a list of
-what is allowed, so it refuses more. It allows Landlock; --without-landlock imitates a system that has none.
+The command is root with Docker's default capabilities, under a filter that refuses the calls which Docker's manual
+lists as blocked by the default profile (https://docs.docker.com/engine/security/seccomp/, "Significant syscalls blocked
+by the default profile", as in docker/docs at 2c92482e, read 2026-11-27), and clone3, which Docker refuses with ENOSYS
+because a filter cannot see its flags. Docker allows ptrace since Linux 4.8, and some values of `personality`; both are
+left out. The real profile is a list of what is allowed, so it refuses more. It allows Landlock; --without-landlock
+imitates a system that has none.
 
-The command has its own processes and mounts. There the checkout is as an image for grading has it: others than root can
-enter it but not list it, and read only the package `course`. Changes to the checkout vanish. /sys/fs/cgroup is
-read-only. It is no container otherwise: it sees the rest of the machine's files.
+The command has its own processes, mounts and home. The checkout is as an image for grading has it: others than root can
+enter it but not list it, and read only the package `course`. Changes to it vanish. Python's settings are closed, and
+/sys/fs/cgroup is read-only. It is no container otherwise: it sees the rest of the machine's files.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pathlib import Path
 from grading.sandbox import linux, seccomp_landlock
 
 ROOT = Path(__file__).parents[2]
-#: https://docs.docker.com/engine/containers/run/#runtime-privilege-and-linux-capabilities, numbers of linux/capability.h
+# The list under "Runtime privilege and Linux capabilities" in Docker's manual; numbers of linux/capability.h
 CAPABILITIES = {
     "CHOWN": 0,
     "DAC_OVERRIDE": 1,
@@ -116,7 +117,7 @@ def main(command: list[str]) -> int:
             try:
                 linux.mount("proc", "/proc", "proc", linux.NOSUID | linux.NODEV | linux.NOEXEC)
                 become_container(landlock)
-                os._exit(subprocess.run(command).returncode)
+                os._exit(subprocess.run(command, env={**os.environ, "HOME": f"{layers}/home"}).returncode)
             finally:
                 os._exit(125)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -128,7 +129,7 @@ def main(command: list[str]) -> int:
 def _build_image(layers: str) -> None:
     """Close the checkout to others but for the package `course`, in a layer over it."""
     linux.mount("layers", layers, "tmpfs", linux.NOSUID, "mode=700")
-    for name in ("changed", "work"):
+    for name in ("changed", "work", "home"):
         os.mkdir(f"{layers}/{name}")
     options = f"lowerdir={ROOT},upperdir={layers}/changed,workdir={layers}/work"
     linux.mount("image", str(ROOT), "overlay", 0, options)
@@ -137,9 +138,27 @@ def _build_image(layers: str) -> None:
     for path in ROOT.iterdir():
         if path.name != "course" and not path.is_symlink():
             os.chmod(path, path.stat().st_mode & 0o770)
+    _make_reachable(sys.base_prefix)
+    settings = Path(sys.prefix, "etc", "jupyter")
+    if settings.is_dir():
+        linux.mount("settings", str(settings), "tmpfs", linux.NOSUID, "mode=700")
     if os.path.isdir("/sys/fs/cgroup"):
         linux.bind("/sys/fs/cgroup", "/sys/fs/cgroup")
         linux.restrict_mount("/sys/fs/cgroup")
+
+
+def _make_reachable(python: str) -> None:
+    """Let others enter the directories above Python, and see nothing there but the way to it."""
+    for above in sorted(map(str, Path(python).parents), key=len):
+        if not os.stat(above).st_mode & 1:
+            held = os.open(python, os.O_PATH)
+            linux.mount("passable", above, "tmpfs", 0, "mode=711")
+            before = os.umask(0o066)
+            os.makedirs(python)
+            os.umask(before)
+            linux.bind(f"/proc/self/fd/{held}", python)
+            os.close(held)
+            return
 
 
 def become_container(landlock: bool = True) -> None:
