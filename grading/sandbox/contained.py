@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import secrets
 import signal
 import stat
@@ -66,6 +67,9 @@ def free_user() -> int:
         user = linux.spare_user()
         if user is None:
             break
+        with suppress(KeyError):  # nobody has this number
+            pwd.getpwuid(user)
+            continue
         if not processes.owned_by({user})[user]:
             return user
     raise OSError("there is no user to spare: the number of another user can be taken only by root")
@@ -246,7 +250,8 @@ def demand_privacy(arranged: dict[str, Any], for_judges: Iterable[str] = ()) -> 
     if ran.returncode != 0:
         raise SandboxUnavailable("File permissions could not be checked.", ran.stderr.strip())
     if found := json.loads(ran.stdout):
-        raise SandboxUnavailable(" ".join(what for what, _ in found), f"Run `{'; '.join(do for _, do in found)}`.")
+        commands = "; ".join(command for _, command in found if command)
+        raise SandboxUnavailable(" ".join(what for what, _ in found), f"Run `{commands}`." if commands else "")
 
 
 def main() -> None:
@@ -276,7 +281,9 @@ def _open_to(user: int, path: str, shown: set[str]) -> Iterator[tuple[str, str]]
     with _as(user):
         is_open = os.access(path, os.R_OK) or os.access(path, os.W_OK)
         may_enter = os.path.isdir(path) and os.access(path, os.X_OK)
-    if is_open:
+    if is_open and os.stat(path).st_mode & stat.S_ISVTX:
+        yield f"Student code could read and write in {path}, as everybody may: use another folder.", ""
+    elif is_open:
         yield f"Student code could read or change {path}.", f"chmod o={'x' * leads_to_shown} {path}"
     if may_enter and (leads_to_shown or not is_open):
         for name in os.listdir(path):
