@@ -62,12 +62,12 @@ def show_to_kernel(place: Path) -> None:
 
 def drop_rights_as_user(policy: Policy, keep: Iterable[int], box: Box, arranged: dict[str, Any]) -> None:
     """As `drop_rights`, where there are no namespaces: as the user of `box`, in root's group, which reads graders."""
+    readable, listed = landlock_paths([*arranged["shown"], "/proc"], arranged["hidden"])
     kernel_process.close_all_but(keep)
     linux.adopt_orphans()
     kernel_process.limit(replace(policy, cpu_seconds=policy.cpu_seconds + SPARE))
     kernel_process.limit_memory(policy)
     linux.drop_privileges(box.user, groups=[0])
-    readable, listed = landlock_paths([*arranged["shown"], "/proc"], arranged["hidden"])
     devices = [path for path in filesystem.DEVICES if os.path.exists(path)]
     seccomp_landlock.install_landlock((box.path,), devices, readable, listed)
     seccomp_landlock.install_seccomp(contained=True)

@@ -78,6 +78,11 @@ def free_user() -> int:
 def end_box(box: Box) -> None:
     """End all processes of the box's user, then remove all that it left. Raises OSError if one does not end."""
     end_user(box.user)
+    remove_files(box)
+
+
+def remove_files(box: Box) -> None:
+    """Remove all that the user of a box has left, once it has no process any more."""
     remove_tree(box.path)
     for place in _OPEN_TO_ALL:
         with suppress(OSError), os.scandir(place) as entries:

@@ -236,7 +236,7 @@ class Server:
             _prepare_to_draw()
         line = socket.socket(fileno=descriptors[0])
         policy = Policy(**request["policy"])
-        memory = policy.memory + _memory(1)
+        memory = policy.memory + _memory(os.getpid())
         group: cgroups.Group | None = None
         given: kernel_process.Contained | None = None
         try:
@@ -286,10 +286,10 @@ class Server:
             os.killpg(kernel.pid, number)
 
     def ended(self, kernel: _Child) -> None:
-        """Report how `kernel` ended; its other processes and its files are gone by then."""
+        """Report how `kernel` ended; its other processes are gone by then, and its files before the next kernel."""
         _, status, usage = os.wait4(kernel.pid, 0)
         if kernel.box:
-            contained.end_box(kernel.box)
+            contained.end_user(kernel.box.user)
         code, seconds = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
         if kernel.group:
             seconds = kernel.group.processor_seconds()
@@ -311,6 +311,8 @@ class Server:
         with suppress(OSError):
             kernel.line.send(json.dumps(answer).encode())
         kernel.line.close()
+        if kernel.box:
+            contained.remove_files(kernel.box)  # may take long, but no kernel starts before
 
     def watch(self) -> None:
         """Kill each kernel whose processes together exceed its policy.
