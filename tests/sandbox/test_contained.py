@@ -33,7 +33,7 @@ from grading.sandbox.seccomp_landlock import landlock_version
 
 from ..support.canaries import Canaries
 from ..support.corpus import Submission, cases
-from ..support.course_builder import write_grader_tests
+from ..support.course_builder import released_notebook, write_grader_tests
 from ..support.two_exercise_course import DOUBLE, GRADER_TESTS, HALVE, LESSON, submit_file, with_answers
 from .conftest import LONG, SECRET, TRY, Box
 
@@ -449,8 +449,6 @@ def open_course(two_exercise_course: Path) -> Iterator[Path]:
 
 @inside
 def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(open_course: Path) -> None:
-    import json
-
     results = Path(tempfile.mkdtemp())
     result = results / "results.json"
     result.write_text("mine")
@@ -459,8 +457,8 @@ def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(open_course: Pat
         body = JUDGE.format(**about, landlock=bool(landlock_version()))
         shutil.rmtree(open_course / "grader_tests" / LESSON)
         write_grader_tests(open_course / "grader_tests" / LESSON, {**GRADER_TESTS, "halve": (body,)})
-        release = json.loads((open_course / "release" / LESSON / f"{LESSON}.ipynb").read_text())
-        file = submit_file(open_course, "ada", with_answers(release, double=DOUBLE, halve=HALVE))
+        answers = with_answers(released_notebook(open_course, LESSON), double=DOUBLE, halve=HALVE)
+        file = submit_file(open_course, "ada", answers)
         graded = grade_file(open_course, file, LESSON, page=True, contained=True, results=[result])
     verdicts = {verdict.exercise: verdict for verdict in graded.result.verdicts}
     assert [criterion.finding for criterion in verdicts["halve"].criteria] == [""]
