@@ -448,7 +448,12 @@ def open_course(two_exercise_course: Path) -> Iterator[Path]:
 
 
 @inside
-def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(open_course: Path) -> None:
+def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(
+    open_course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = Path(tempfile.mkdtemp())
+    temporary.chmod(0o711)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     results = Path(tempfile.mkdtemp())
     result = results / "results.json"
     result.write_text("mine")
@@ -469,8 +474,9 @@ def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(open_course: Pat
     start_judge.close()
     names = {p.pid: p.name() for p in psutil.process_iter() if p.uids().real >= 60000}
     assert names == {}
-    assert not list(Path("/tmp").glob("judges-*/*"))
     shutil.rmtree(results)
+    assert list(temporary.iterdir()) == []
+    temporary.rmdir()
 
 
 # The corpus
