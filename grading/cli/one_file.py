@@ -26,7 +26,13 @@ def add_commands(commands: Commands) -> None:
     verb.add_argument("--as", dest="form", choices=FORMS, default="json", help="form of the result (default: json)")
     verb.add_argument("--output", type=Path, metavar="FILE", help="file for the result (default: standard output)")
     verb.add_argument("--html", type=Path, metavar="FILE", help="feedback page to write (default: none)")
-    add_unsandboxed(verb)
+    wall = verb.add_mutually_exclusive_group()
+    wall.add_argument(
+        "--contained",
+        action="store_true",
+        help="as root in a container that grants no full sandbox, the level `contained` (default: refuse)",
+    )
+    add_unsandboxed(wall)
     verb = commands.add(
         "package",
         "Make what a platform needs to grade a lesson itself.",
@@ -50,7 +56,13 @@ def _grade_file(options: argparse.Namespace) -> int:
     from ..lms.result_forms import FORMS
 
     graded = grade_file(
-        options.root, options.file, options.lesson, page=options.html is not None, unsandboxed=options.unsandboxed
+        options.root,
+        options.file,
+        options.lesson,
+        page=options.html is not None,
+        unsandboxed=options.unsandboxed,
+        contained=options.contained,
+        results=[path for path in (options.output, options.html) if path],
     )
     text = FORMS[options.form].write(graded.result)
     if options.html:

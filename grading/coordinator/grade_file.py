@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -38,10 +39,21 @@ class GradedFile:
     page: str = ""
 
 
-def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsandboxed: bool = False) -> GradedFile:
+def grade_file(
+    root: Path,
+    file: Path,
+    lesson: str,
+    *,
+    page: bool = False,
+    unsandboxed: bool = False,
+    contained: bool = False,
+    results: Iterable[Path] = (),
+) -> GradedFile:
     """Grade a notebook or a Python file, or the one in a folder that was handed in.
 
-    page  whether to make the feedback page, too
+    page       whether to make the feedback page, too
+    contained  whether the level `contained` will do where this machine does not grant the full sandbox
+    results    files to which the caller will write the result: at that level no student code may reach their folders
 
     Raises StepFailed if the lesson cannot be graded or there is no such file, SubmissionNotGraded, SandboxUnavailable.
     """
@@ -53,14 +65,20 @@ def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsan
     if problems := disagreements(root, lesson):
         raise StepFailed(f"{lesson} is not graded. {' '.join(problems)}")
     config = configuration(root, unsandboxed=unsandboxed)
-    coursedir, settings = CourseDirectory(config=config), JudgedExecute(config=config, root=str(root))
+    coursedir, settings = (
+        CourseDirectory(config=config),
+        JudgedExecute(config=config, root=str(root), contained=contained),
+    )
     released = load_released(coursedir.db_url, lesson, lesson, coursedir)
     most = config.SubmissionExporter.get("max_bytes", MAX_BYTES)
-    work = settings.work(lesson, released)
-    chosen, why = (file, "") if not file.is_dir() else choose_file(file, lesson)
+    chosen, why = choose_file(file, lesson) if file.is_dir() else (file, "")
+    handed_in = file if file.is_dir() else file.parent
+    folders = {path.resolve() for path in (handed_in, *(result.parent for result in results))}
+    private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
+    work = replace(settings.work(lesson, released), private=private)
     task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config)
     text = (not_read(task, why) if why else grade(task)).text
-    result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began)
+    result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began, settings.level)
     if not page:
         return GradedFile(result)
     ids = {"db_url": coursedir.db_url, "assignment": lesson, "notebook": lesson, "student": NOBODY}
@@ -68,7 +86,8 @@ def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsan
         graded = Path(folder, f"{lesson}.ipynb")
         graded.write_text(text, encoding="utf-8")
         whole = bool(config.FeedbackExporter.get("lesson_text", False))
-        return GradedFile(result, make_page(root, graded, ids, known_to_gradebook(ids, released, whole)))
+        known = known_to_gradebook(ids, released, whole)
+        return GradedFile(result, make_page(root, graded, ids, known, contained=contained))
 
 
 def choose_file(folder: Path, lesson: str) -> tuple[Path, str]:
