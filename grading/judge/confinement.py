@@ -82,6 +82,6 @@ def drop_rights(policy: Policy, keep: Iterable[int]) -> None:
         linux.own_user_namespace()
     kernel_process.limit(replace(policy, cpu_seconds=policy.cpu_seconds + SPARE))
     kernel_process.limit_memory(policy)
-    linux.drop_privileges(user)
+    linux.drop_privileges(user, groups=[0] if user else [])  # a course that others may not read belongs to root's group
     seccomp_landlock.install_landlock((filesystem.TEMPORARY,), filesystem.DEVICES)
     seccomp_landlock.install_seccomp()

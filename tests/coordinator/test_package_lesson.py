@@ -103,8 +103,9 @@ def test_what_is_missing_is_named_and_nothing_is_written(course, wheels, tmp_pat
 
 @as_root
 @pytest.mark.slow
+@pytest.mark.parametrize("within", ["", f"{sys.executable} -m tests.support.docker_default"], ids=["root", "Docker"])
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_in_the_platforms_folders_the_result_is_that_of_grade_file(course, wheels, tmp_path, platform):
+def test_in_the_platforms_folders_the_result_is_that_of_grade_file(course, wheels, tmp_path, platform, within):
     unpacked, submission, entry, results = HARNESSES[platform]
     made = tmp_path / "made"
     if PACKAGES[platform].zipped:
@@ -121,7 +122,7 @@ def test_in_the_platforms_folders_the_result_is_that_of_grade_file(course, wheel
     mkdir -p {unpacked} {submission} /grade/data
     cp -r {made}/. {unpacked}
     cp {handed_in} "{submission}/my answers.ipynb"
-    bash {unpacked}/{entry}
+    {within} bash {unpacked}/{entry}
     cat {results}/results.json
     """
     environment = {**os.environ, "ATTENTION_ENVIRONMENT": sys.prefix}
