@@ -21,6 +21,7 @@ from ..gradebook.view import known_to_gradebook, load_released
 from ..lms.result_forms import FileResult
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..notebooks.submitted_file import MAX_BYTES
+from ..sandbox.policy import CONTAINED
 from .agreement import disagreements
 from .nbgrader_api import configuration, is_registered
 from .submission import GradingTask, grade
@@ -68,7 +69,7 @@ def grade_file(
     )
     released = load_released(coursedir.db_url, lesson, lesson, coursedir)
     most = config.SubmissionExporter.get("max_bytes", MAX_BYTES)
-    folders = {path.resolve().parent for path in (file, *results)}
+    folders = {path.resolve().parent for path in (file, *results)} if settings.level == CONTAINED else set()
     private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
     work = replace(settings.work(lesson, released), private=private)
     text = grade(GradingTask(NOBODY, str(file.absolute()), work, most, seed_id(settings.secret), config)).text
