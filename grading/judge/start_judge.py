@@ -39,6 +39,7 @@ from . import framing
 IN_PROCESS = not hasattr(os, "fork")
 POLICY = Policy(memory=2 * 2**30, cpu_seconds=300, processes=64)
 GRADERS, SHARED = "grader_tests", "shared"
+SECRETS = (".grading-seed*", "gradebook.db")  # in the course directory, closed to judges too
 LOG = logging.getLogger(__name__)
 _START = (
     "import sys; sys.path.append({here!r}); from sandbox import bootstrap; sys.path.pop(); "
@@ -206,7 +207,8 @@ class _Server:
             environment, files = launch.ENVIRONMENT, filesystem.plan((str(work.root), *work.private), work.level)
             seen = tree_for(work.root, files)
             if work.level == CONTAINED:
-                contained.demand_privacy(files, seen["for_judges"])
+                secrets = (str(path) for name in SECRETS for path in work.root.glob(name))
+                contained.demand_privacy(files, seen["for_judges"], secrets)
         self.directory = tempfile.mkdtemp(prefix="judges-")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         code = _START.format(here=str(Path(grading.__file__ or "").parent), descriptor=theirs.fileno())
