@@ -24,6 +24,7 @@ from ..lms.platforms import NOTEBOOKS
 from ..lms.result_forms import FileResult
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..notebooks.submitted_file import MAX_BYTES
+from ..sandbox.policy import CONTAINED
 from .agreement import disagreements
 from .nbgrader_api import configuration, is_registered
 from .submission import GradingTask, grade, not_read
@@ -74,6 +75,8 @@ def grade_file(
     chosen, why = choose_file(file, lesson) if file.is_dir() else (file, "")
     handed_in = file if file.is_dir() else file.parent
     folders = {path.resolve() for path in (handed_in, *(result.parent for result in results))}
+    if settings.level != CONTAINED:
+        folders = set()
     private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
     work = replace(settings.work(lesson, released), private=private)
     task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config)

@@ -39,6 +39,7 @@ from . import framing
 IN_PROCESS = not hasattr(os, "fork")
 POLICY = Policy(memory=2 * 2**30, cpu_seconds=300, processes=64)
 GRADERS, SHARED = "grader_tests", "shared"
+SECRETS = (".grading-seed*", "gradebook.db")  # in the course directory, closed to judges too
 LOG = logging.getLogger(__name__)
 _START = (
     "import sys; sys.path.append({here!r}); from sandbox import bootstrap; sys.path.pop(); "
@@ -197,8 +198,6 @@ class _Server:
     def __init__(self, work: Job) -> None:
         self.kind, self.private = _kind_of(work), set(work.private)
         self.read: dict[str, int] = dict(_graders_of(work))  # modification time of each grader file
-        self.directory = tempfile.mkdtemp(prefix="judges-")
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         environment, files, seen = {**os.environ, "OMP_NUM_THREADS": "1"}, None, None
         if work.confined:
             from grading.sandbox import contained, filesystem, launch
@@ -206,9 +205,12 @@ class _Server:
             from .confinement import tree_for
 
             environment, files = launch.ENVIRONMENT, filesystem.plan((str(work.root), *work.private), work.level)
-            seen = {**tree_for(work.root, files), "directory": self.directory}
+            seen = tree_for(work.root, files)
             if work.level == CONTAINED:
-                contained.demand_privacy(files, seen["for_judges"])
+                secrets = (str(path) for name in SECRETS for path in work.root.glob(name))
+                contained.demand_privacy(files, seen["for_judges"], secrets)
+        self.directory = tempfile.mkdtemp(prefix="judges-")
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         code = _START.format(here=str(Path(grading.__file__ or "").parent), descriptor=theirs.fileno())
         with tempfile.TemporaryFile() as log, theirs:
             self.process = subprocess.Popen(
@@ -223,6 +225,7 @@ class _Server:
             )
             theirs.close()
             kernels = files["python_path"] if files and work.kernels else None
+            seen = seen and {**seen, "directory": self.directory}
             answer = self._set_up({"tree": seen, "directory": self.directory, "kernels": kernels})
             if "ready" in answer:
                 home = os.path.expanduser("~")  # Python looks for user packages there

@@ -235,14 +235,16 @@ def _is_below(path: str, other: str) -> bool:
 _SCRIPT = "import sys; sys.path.append({here!r}); from sandbox import contained; contained.main()"
 
 
-def demand_privacy(arranged: dict[str, Any], for_judges: Iterable[str] = ()) -> None:
+def demand_privacy(arranged: dict[str, Any], for_judges: Iterable[str] = (), for_nobody: Iterable[str] = ()) -> None:
     """Raise SandboxUnavailable if file permissions let kernels at what is private, or keep judges from their files.
 
     arranged    the files, from `filesystem.plan`
     for_judges  paths that judges must be able to read, and no kernel
+    for_nobody  paths that judges may not read either
     """
     shown = [*arranged["shown"], *([arranged["course"]] if arranged["course"] else [])]
     request = {"private": arranged["private"], "shown": shown, "for_judges": list(for_judges)}
+    request["for_nobody"] = list(for_nobody)
     script = _SCRIPT.format(here=str(Path(__file__).parents[1]))
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", script],
@@ -270,11 +272,16 @@ def main() -> None:
     found += [what for path in request["shown"] for what in _shut_to(user, path, "Student code, another user,", "o")]
     os.setgroups([0])
     found += [what for path in request["for_judges"] for what in _shut_to(user, path, "A judge, in root's group,", "g")]
-    for path in {*request["private"], *request["for_judges"]}:
+    for path in sorted({*request["private"], *request["for_judges"]}):
         with _as(user):
             may_write = os.access(path, os.W_OK)
         if may_write:
             found.append((f"A judge, in root's group, could change {path}.", f"chmod g-w {path}"))
+    for path in request["for_nobody"]:
+        with _as(user):
+            may_read = os.access(path, os.R_OK)
+        if may_read:
+            found.append((f"A judge, in root's group, could read {path}.", f"chmod go= {path}"))
     print(json.dumps(found))
 
 

@@ -61,8 +61,12 @@ def main(descriptor: int) -> None:
         answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
     control.send(json.dumps(answer).encode())
     if "ready" in answer:
-        with suppress(ConnectionError):
-            Server(control, groups, shows).run()
+        try:
+            with suppress(ConnectionError):
+                Server(control, groups, shows).run()
+        finally:
+            if shows:  # the outer process would do it, if nobody has killed it
+                contained.end_boxes(shows.directory)
     os._exit(0)
 
 

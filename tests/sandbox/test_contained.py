@@ -34,6 +34,7 @@ from grading.sandbox.seccomp_landlock import landlock_version
 from ..support.canaries import Canaries
 from ..support.corpus import Submission, cases
 from ..support.course_builder import released_notebook, write_grader_tests
+from ..support.docker_default import INSIDE
 from ..support.two_exercise_course import DOUBLE, GRADER_TESTS, HALVE, LESSON, submit_file, with_answers
 from .conftest import LONG, SECRET, TRY, Box
 
@@ -44,8 +45,11 @@ LIMITS = """
 c.ExecutePreprocessor.timeout = 4
 c.JudgedExecute.limits = {"memory": 1536 * 2**20, "disk": 64 * 2**20, "processes": 64}
 """
-inside = pytest.mark.skipif(LEVEL != CONTAINED, reason=f"the level here is {LEVEL}: see test_in_a_container")
-outside = pytest.mark.skipif(LEVEL != FULL or os.geteuid() != 0, reason="only root can imitate a container")
+inside = pytest.mark.skipif(INSIDE not in os.environ, reason="test_in_a_container runs it")
+outside = pytest.mark.skipif(
+    LEVEL != FULL or os.geteuid() != 0 or "overlay" not in Path("/proc/filesystems").read_text(),
+    reason="only root can imitate a container, with overlay file systems",
+)
 with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock, the second barrier")
 pytestmark = pytest.mark.slow
 
@@ -417,8 +421,8 @@ def found(seen, exact):
         "the seed": lambda: open({root!r} + "/.grading-seed"),
         "the network": lambda: socket.create_connection(("127.0.0.1", {port}), timeout=2),
     }}
+    acts["the gradebook"] = lambda: open({root!r} + "/gradebook.db", "rb")
     if {landlock}:
-        acts["the gradebook"] = lambda: open({root!r} + "/gradebook.db", "rb")
         acts["a submission"] = lambda: os.listdir({root!r} + "/submitted/ada")
     wrong = [reached(*act) for act in acts.items()]
     if os.getuid() == 0 or os.getgroups() != [0]:
@@ -437,12 +441,20 @@ def _(draw):
 """
 
 
+def close_secrets(root: Path) -> None:
+    for name in start_judge.SECRETS:
+        for path in root.glob(name):
+            path.chmod(0o600)
+
+
 @pytest.fixture
 def open_course(two_exercise_course: Path) -> Iterator[Path]:
     """A copy of a course as an image has it: root's group may read it, and nobody else."""
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     os.chmod(folder, 0o750)
-    yield Path(shutil.copytree(two_exercise_course, folder / "course"))
+    root = Path(shutil.copytree(two_exercise_course, folder / "course"))
+    close_secrets(root)
+    yield root
     start_judge.close()
     shutil.rmtree(folder)
 
@@ -454,6 +466,11 @@ def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(
     temporary = Path(tempfile.mkdtemp())
     temporary.chmod(0o711)
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    (seed,) = open_course.glob(".grading-seed")
+    seed.chmod(0o640)
+    with pytest.raises(SandboxUnavailable, match=f"chmod go= {seed}"):
+        grade_file(open_course, open_course / "nbgrader_config.py", LESSON, contained=True)
+    close_secrets(open_course)
     results = Path(tempfile.mkdtemp())
     result = results / "results.json"
     result.write_text("mine")
@@ -489,6 +506,7 @@ def graded_by_itself(released_course: Callable[[str], Path]) -> Iterator[Callabl
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     os.chmod(folder, 0o750)
     root = Path(shutil.copytree(made, folder / "course"))
+    close_secrets(root)
     config = root / "nbgrader_config.py"
     config.write_text(config.read_text() + LIMITS)
     with Canaries() as canaries:

@@ -29,6 +29,7 @@ from pathlib import Path
 from grading.sandbox import linux
 
 ROOT = Path(__file__).parents[2]
+INSIDE = "IMITATED_CONTAINER"  # the environment variable by which the command knows
 # The list under "Runtime privilege and Linux capabilities" in Docker's manual; numbers of linux/capability.h
 CAPABILITIES = {
     "CHOWN": 0,
@@ -117,7 +118,8 @@ def main(command: list[str]) -> int:
             try:
                 linux.mount("proc", "/proc", "proc", linux.NOSUID | linux.NODEV | linux.NOEXEC)
                 become_container(landlock)
-                os._exit(subprocess.run(command, env={**os.environ, "HOME": f"{layers}/home"}).returncode)
+                own = {"HOME": f"{layers}/home", INSIDE: "1"}
+                os._exit(subprocess.run(command, env={**os.environ, **own}).returncode)
             finally:
                 os._exit(125)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
