@@ -1,5 +1,6 @@
-"""The `attention` command, for learners who write their answers in a file.
+"""The `attention` command: the lessons' notebooks in a folder, and answers that are written in a file.
 
+attention start                          a folder with the notebooks, opened in JupyterLab
 attention check my_answers.py            every exercise that the file answers
 attention check my_answers.py softmax    one of them
 attention watch my_answers.py            the same on each save
@@ -12,14 +13,17 @@ import argparse
 import json
 import multiprocessing
 import signal
+import subprocess
 import sys
 import time
 import traceback
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from .harness.errors import is_theirs
+from .lessons_folder import NEW_FOLDER, UnusableFolder, default_folder, fill_folder
 from .notebook import catalog, check, course_progress, lesson_progress, session
 from .report import Report, display
 
@@ -31,13 +35,23 @@ class UnusableFile(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, 1 if an answer fails, 2 if nothing could be checked."""
+    """Run the command; return 0, 1 if an answer fails, 2 if nothing could be checked or opened."""
     parser = argparse.ArgumentParser(
         prog="attention",
-        description="Check answers in a Python file.",
+        description="Open the lessons, and check answers in a Python file.",
         epilog="`attention VERB --help` lists a verb's options. Exit status: 0 all passed, 1 not all, 2 not checked.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True)
+    start = _add_verb(verbs, "start", "Make a folder with the lessons and open it in JupyterLab.", "start my-lessons")
+    start.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        metavar="FOLDER",
+        help=f"folder for the notebooks; those that it has are kept (default: this folder if it has notebooks of the "
+        f"lessons, otherwise {NEW_FOLDER})",
+    )
+    start.add_argument("--no-browser", action="store_true", help="start JupyterLab without opening a browser")
     check = _add_verb(verbs, "check", "Check the answers in a file.", "check my_answers.py softmax")
     watch = _add_verb(verbs, "watch", "Check the answers in a file on each save.", "watch my_answers.py softmax")
     for verb in (check, watch):
@@ -61,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     options = parser.parse_args(arguments)
     try:
-        return {"check": _check, "watch": _watch, "progress": _progress}[options.verb](options)
-    except UnusableFile as error:
+        return {"start": _start, "check": _check, "watch": _watch, "progress": _progress}[options.verb](options)
+    except (UnusableFile, UnusableFolder) as error:
         print(error, file=sys.stderr)
         return 2
 
@@ -72,6 +86,25 @@ def _add_verb(verbs: Any, name: str, summary: str, example: str) -> argparse.Arg
     epilog = f"example: attention {example}"
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=summary, description=summary, epilog=epilog)
     return parser
+
+
+def _start(options: argparse.Namespace) -> int:
+    filled = fill_folder(options.folder or default_folder())
+    print(filled.to_text(), flush=True)
+    if find_spec("jupyterlab") is None:
+        raise UnusableFolder(
+            f"JupyterLab is not installed. Run `pip install jupyterlab`, then `attention start {filled.path}` again. "
+            "Or open the folder in another editor for notebooks, such as VS Code."
+        )
+    print("Starting JupyterLab. To stop it, press Ctrl-C here.", flush=True)
+    # -P: a file of the learner's such as random.py must not replace a module that JupyterLab imports
+    command = [sys.executable, "-P", "-m", "jupyterlab", str(filled.path.resolve())]
+    with subprocess.Popen([*command, *(["--no-browser"] if options.no_browser else [])], cwd=filled.path) as lab:
+        while True:
+            try:
+                return lab.wait()
+            except KeyboardInterrupt:  # JupyterLab gets it as well, and asks whether to stop
+                continue
 
 
 def _check(options: argparse.Namespace) -> int:

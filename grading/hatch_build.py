@@ -16,7 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
 FINGERPRINTS = "grader_tests/fingerprints.json"  # of the sources of the check data in the student's package
 SUFFIXES = {".py", ".css", ".j2", ".js", ".tpl", ".woff2"}
-DATA = {"equivalent_inputs.json", "published_lessons.json", "shipped_proofs.json", "LICENSE-KaTeX"}
+DATA = {"equivalent_inputs.json", "fingerprints.json", "published_lessons.json", "shipped_proofs.json", "LICENSE-KaTeX"}
 
 
 class Package(BuildHookInterface[Any]):
@@ -27,6 +27,7 @@ class Package(BuildHookInterface[Any]):
             root = Path(self.root)
             every = (file for file in root.rglob("*") if file.suffix in SUFFIXES or file.name in DATA)
             files = (file for file in every if file != Path(__file__))
-            build_data["force_include"][str(root.parent / CONFIG)] = f"grading/templates/{CONFIG}"
-            build_data["force_include"][str(root.parent / FINGERPRINTS)] = "grading/templates/fingerprints.json"
+            if not (root / "PKG-INFO").exists():  # in the repository; an sdist has both files in templates/
+                build_data["force_include"][str(root.parent / CONFIG)] = f"grading/templates/{CONFIG}"
+                build_data["force_include"][str(root.parent / FINGERPRINTS)] = "grading/templates/fingerprints.json"
             build_data["force_include"] |= {str(file): f"grading/{file.relative_to(root)}" for file in files}

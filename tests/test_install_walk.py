@@ -58,7 +58,7 @@ def test_a_notebook_whose_wheel_is_not_beside_it_says_so_and_shows_no_traceback(
 def test_a_wheel_beside_the_notebook_is_installed_and_nothing_else_is_changed(fresh, released_course, tmp_path):
     notebook = nbformat.read(released_course(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     notebook.cells = notebook.cells[:3]  # the title, the first cell, and the imports
-    install_walk.make_wheel(tmp_path, {})
+    install_walk.make_wheel(tmp_path, {}, {})
     before = install_walk.versions(fresh)
     install_walk.run_all(notebook, fresh, tmp_path)
     assert install_walk.versions(fresh) == before

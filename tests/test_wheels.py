@@ -69,6 +69,8 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     assert {"course/notebook/check.py", *(f"course/{file}" for file in shipped)} <= names(wheels["course"])
     assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= names(wheels["course"])
     assert "course/examples/02_softmax/softmax.practice" in names(wheels["course"])
+    notebooks = {f"course/lessons/{path.stem}/{path.name}" for path in (ROOT / "release").glob("*/*.ipynb")}
+    assert {name for name in names(wheels["course"]) if name.startswith("course/lessons/")} == notebooks
     assert wheels["course"].stat().st_size < 10 * 2**20
     engine = {path for path in (ROOT / "grading").rglob("*.py") if path.name != "hatch_build.py"}
     templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.rglob("*.*")}
@@ -96,17 +98,29 @@ def test_both_have_one_version_one_licence_and_the_students_has_one_command(whee
     assert texts == {(ROOT / "LICENSE").read_text()}
 
 
-def test_the_source_distribution_holds_the_package_and_no_test_of_it(tmp_path):
-    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True)
-    (made,) = tmp_path.glob("*.tar.gz")
-    with tarfile.open(made) as archive:
-        held = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    assert "course/notebook/check.py" in held
-    assert {name.split("/")[0] for name in held} <= {
-        "course", "grading", "README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "PKG-INFO", ".gitignore",
+def test_source_archives_hold_the_packages_and_build_the_same_wheels_anywhere(wheels, tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("# of another course, beside the unpacked archive")
+    held = {}
+    for package, project in {"course": ROOT, "grading": ROOT / "grading"}.items():
+        archives, unpacked, built = (tmp_path / f"{package} {step}" for step in ("archive", "unpacked", "wheel"))
+        build = [sys.executable, "-m", "build", "--no-isolation", "--outdir"]
+        subprocess.run([*build, str(archives), "--sdist", str(project)], check=True, capture_output=True)
+        (archive,) = archives.iterdir()
+        with tarfile.open(archive) as packed:
+            assert all(member.isfile() or member.isdir() for member in packed)
+            packed.extractall(unpacked, filter="data")
+        (folder,) = unpacked.iterdir()
+        shutil.move(folder, tmp_path / package)
+        held[package] = {str(path.relative_to(tmp_path / package)) for path in (tmp_path / package).rglob("*.*")}
+        subprocess.run([*build, str(built), "--wheel", str(tmp_path / package)], check=True, capture_output=True)
+        (wheel,) = built.iterdir()
+        assert wheel.name == wheels[package].name
+        assert wheel.read_bytes() == wheels[package].read_bytes()
+    assert {name.split("/")[0] for name in held["course"]} <= {
+        "course", "release", "grading", "README.md", "CHANGELOG.md", "pyproject.toml", ".gitignore",
     }  # fmt: skip
-    assert {name for name in held if name.startswith("grading/")} == {"grading/pyproject.toml"}
+    assert {name for name in held["course"] if name.startswith("grading/")} == {"grading/pyproject.toml"}
+    assert not {name for name in held["grading"] if name.startswith(("tests/", "source/", "grader_tests/"))}
 
 
 def test_all_that_is_demanded_has_a_tested_version(wheels):
@@ -129,6 +143,10 @@ def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
     assert not (python.parent / "grading").exists()
     (tmp_path / "my_answers.py").write_text(RIGHT)
     assert run(tmp_path, "attention", "check", "my_answers.py").startswith("☑ softmax")
+    notebooks = {path.name for path in (ROOT / "release").glob("*/*.ipynb")}
+    told = run(tmp_path, "attention", "start", status=2)  # JupyterLab is not in the environment
+    assert told.startswith(f"{len(notebooks)} notebooks added to attention-lessons: 00_start.ipynb, ")
+    assert {path.name for path in (tmp_path / "attention-lessons").iterdir()} == notebooks
     missing = (
         "import importlib.util as u\nprint([u.find_spec(name) for name in ('grading', 'grader_tests', 'nbgrader')])"
     )

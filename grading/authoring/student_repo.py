@@ -145,11 +145,13 @@ def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] 
         where = replace(where, package=where.raw(where.package))
     into.mkdir(parents=True, exist_ok=True)
     titles = {}
+    notebooks: dict[str, bytes] = {}
     for name in names:
         notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
         insert_setup_cell(notebook, f"{name}.ipynb", where)
         titles[name] = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
-        _write(into, f"{name}.ipynb", (nbformat.writes(notebook) + "\n").encode(), done)
+        notebooks[name] = (nbformat.writes(notebook) + "\n").encode()
+        _write(into, f"{name}.ipynb", notebooks[name], done)
     beside = {name: path.read_bytes() for name, path in examples.items()} | solutions
     if asked := course_outline(root):
         beside[OUTLINE] = asked.to_json().encode()
@@ -157,7 +159,7 @@ def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] 
         _write(into, name, content, done)
     if ships:
         with tempfile.TemporaryDirectory(prefix="grading-") as made:
-            wheel = make_wheel(Path(made), beside)
+            wheel = make_wheel(Path(made), beside, notebooks)
             _write(into, wheel.name, wheel.read_bytes(), done)
     _write(into, "LICENSE", _licence(root), done)
     page = into / "README.md"
@@ -187,10 +189,11 @@ def _solutions(root: Path, names: list[str], wanted: list[str]) -> dict[str, byt
     return {file: content for made in solved for file, content in made.items()}
 
 
-def make_wheel(into: Path, examples: Mapping[str, bytes]) -> Path:
+def make_wheel(into: Path, examples: Mapping[str, bytes], notebooks: Mapping[str, bytes]) -> Path:
     """Build the student's wheel from the installed package.
 
-    `examples`: check data and solutions to add, by path in course/examples. The same files give the same bytes.
+    `examples`: check data and solutions to add, by path in course/examples. `notebooks`: the notebooks of `attention
+    start`, by lesson, instead of the package's. The same files give the same bytes.
     """
     found = distribution(PACKAGE)
     unpacked = into / f"{PACKAGE.replace('-', '_')}-{found.version}"
@@ -200,6 +203,11 @@ def make_wheel(into: Path, examples: Mapping[str, bytes]) -> Path:
     for name, content in examples.items():
         place = unpacked / "course" / "examples" / name
         place.parent.mkdir(exist_ok=True)
+        place.write_bytes(content)
+    shutil.rmtree(unpacked / "course" / "lessons", ignore_errors=True)
+    for name, content in notebooks.items():
+        place = unpacked / "course" / "lessons" / name / f"{name}.ipynb"
+        place.parent.mkdir(parents=True)
         place.write_bytes(content)
     about = unpacked / f"{unpacked.name}.dist-info"
     for file in ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE"):

@@ -32,7 +32,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def wheel_name(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return make_wheel(tmp_path_factory.mktemp("wheel"), {}).name
+    return make_wheel(tmp_path_factory.mktemp("wheel"), {}, {}).name
 
 
 def test_it_has_notebooks_wheel_page_and_licence_and_publishing_again_changes_nothing(
@@ -45,6 +45,15 @@ def test_it_has_notebooks_wheel_page_and_licence_and_publishing_again_changes_no
         assert set(getattr(done, expected)) == set(contents(into)) == {*released, wheel_name, "README.md", "LICENSE"}
         assert done.left == []
     assert "colab.research" not in (into / "README.md").read_text()
+
+
+def test_the_wheel_has_the_notebooks_that_are_published_and_no_others(released_course, tmp_path):
+    publish(released_course(LESSON), tmp_path, origin(Delivery(repository=GITHUB)))
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        held = {name: packed.read(name) for name in packed.namelist() if name.startswith("course/lessons/")}
+    published = {f"course/lessons/{path.stem}/{path.name}": path.read_bytes() for path in tmp_path.glob("*.ipynb")}
+    assert held == published != {}
 
 
 def test_with_the_repositorys_address_cells_and_badges_use_it(released_course, tmp_path, wheel_name):
@@ -84,11 +93,11 @@ def test_publishing_into_a_course_directory_is_refused(released_course, tmp_path
 
 def test_the_wheel_equals_hatchlings_with_a_teachers_examples(wheels, tmp_path):
     made = []
+    examples = {"09_mine.examples": b"mine", "09_mine/twice.practice": b"mine"}
+    notebooks = {path.stem: path.read_bytes() for path in (ROOT / "release").glob("*/*.ipynb")}
     for number in range(2):
         (tmp_path / str(number)).mkdir()
-        made.append(
-            make_wheel(tmp_path / str(number), {"09_mine.examples": b"mine", "09_mine/twice.practice": b"mine"})
-        )
+        made.append(make_wheel(tmp_path / str(number), examples, notebooks))
     assert made[0].read_bytes() == made[1].read_bytes()
     with zipfile.ZipFile(made[0]) as ours, zipfile.ZipFile(wheels["course"]) as theirs:
         added = set(ours.namelist()) - set(theirs.namelist())

@@ -197,7 +197,7 @@ def published(root: Path) -> Iterator[tuple[Path, Counter[str]]]:
     with ExitStack() as stack:
         wheels, folder = (Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2))
         at = stack.enter_context(served(wheels, fetched))
-        publish(root, folder, PackageSource(version("attention-course"), f"{at}/{make_wheel(wheels, {}).name}"))
+        publish(root, folder, PackageSource(version("attention-course"), f"{at}/{make_wheel(wheels, {}, {}).name}"))
         yield folder, fetched
 
 

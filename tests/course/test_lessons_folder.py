@@ -1,0 +1,165 @@
+"""`attention start`: a folder with the lessons' notebooks, opened in a real JupyterLab."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from course import cli, lessons_folder
+from course.lessons_folder import FilledFolder, UnusableFolder, default_folder, fill_folder, lesson_notebooks
+
+RELEASE = Path(__file__).parents[2] / "release"
+NAMES = sorted(path.name for path in RELEASE.glob("*/*.ipynb"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_an_empty_folder_gets_every_notebook(tmp_path):
+    filled = fill_folder(tmp_path / "new" / "lessons")
+    assert (filled.added, filled.kept) == (NAMES, [])
+    assert contents(filled.path) == {name: (RELEASE / name[:-6] / name).read_bytes() for name in NAMES}
+
+
+def test_what_a_learner_has_is_kept_and_the_rest_is_added(tmp_path):
+    mine = {"02_softmax.ipynb": b"my own work", "00_start.ipynb": b"", "my_answers.py": b"x = 1"}
+    for name, content in mine.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "04_scaling.ipynb").symlink_to(tmp_path / "a disk that is not here")
+    filled = fill_folder(tmp_path)
+    assert filled.kept == ["00_start.ipynb", "02_softmax.ipynb", "04_scaling.ipynb"]
+    assert sorted(filled.added + filled.kept) == NAMES
+    assert mine == {name: (tmp_path / name).read_bytes() for name in mine}
+    assert not (tmp_path / "04_scaling.ipynb").exists()
+    assert fill_folder(tmp_path).added == []
+
+
+def test_what_is_added_and_what_is_kept_is_listed():
+    filled = FilledFolder(Path("mine"), ["01_dot_products.ipynb", "03_x.ipynb"], ["02_softmax.ipynb"])
+    assert filled.to_text().splitlines() == [
+        "2 notebooks added to mine: 01_dot_products.ipynb, 03_x.ipynb",
+        "1 notebook kept unchanged in mine: 02_softmax.ipynb",
+    ]
+    assert FilledFolder(Path(), ["03_x.ipynb"]).to_text() == "1 notebook added to this folder: 03_x.ipynb"
+
+
+def test_a_copy_that_breaks_off_leaves_no_notebook(tmp_path, monkeypatch):
+    def full_disk(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(content[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    with pytest.raises(UnusableFolder, match=r"00_start\.ipynb cannot be written: No space left on device"):
+        fill_folder(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_notebooks_is_used_again_and_another_gets_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert default_folder() == Path("attention-lessons")
+    Path("02_softmax.ipynb").write_text("mine")
+    assert default_folder() == Path()
+
+
+def test_a_notebook_of_another_name_in_a_lessons_folder_is_not_a_lesson(tmp_path, monkeypatch):
+    for name in (
+        "02_softmax/02_softmax.ipynb",
+        "02_softmax/.ipynb_checkpoints/02_softmax.ipynb",
+        "02_softmax/mine.ipynb",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    monkeypatch.setattr(lessons_folder, "INSTALLED", tmp_path)
+    assert list(lesson_notebooks()) == ["02_softmax.ipynb"]
+
+
+def test_what_cannot_be_done_is_explained_in_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    assert cli.main(["start", "file"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("file/00_start.ipynb cannot be written: ") and "attention start FOLDER" in told
+    for place in ("INSTALLED", "CHECKOUT"):
+        monkeypatch.setattr(lessons_folder, place, tmp_path)
+    assert cli.main(["start"]) == 2
+    assert capsys.readouterr().err.startswith("This installation of the course has no notebooks.")
+
+
+class Lab:
+    """`attention start` in a process of its own, until its JupyterLab answers."""
+
+    def __init__(self, command: Path, folder: Path, *arguments: str) -> None:
+        settings = folder / "settings"
+        settings.mkdir()
+        port = {"ip": "127.0.0.1", "port": 0, "allow_root": True}
+        (settings / "jupyter_server_config.json").write_text(json.dumps({"ServerApp": port}))
+        places = {"JUPYTER_CONFIG_DIR": settings, "JUPYTER_RUNTIME_DIR": folder / "run", "HOME": folder}
+        self.process = subprocess.Popen(
+            [str(command), "start", *arguments, "--no-browser"],
+            cwd=folder,
+            env={**os.environ, **{name: str(path) for name, path in places.items()}},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.printed = ""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.printed += line
+            if found := re.search(r"(http://127\.0\.0\.1:\d+/)lab\?token=(\w+)", line):
+                self.address, self.token = found.groups()
+                return
+        raise AssertionError(self.printed)
+
+    def ask(self, path: str) -> Any:
+        request = urllib.request.Request(f"{self.address}{path}", headers={"Authorization": f"token {self.token}"})
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        while True:
+            try:
+                with opener.open(request) as answer:
+                    return json.loads(answer.read())
+            except urllib.error.URLError as error:  # it prints its address a moment before it listens
+                if not isinstance(error.reason, ConnectionRefusedError) or self.process.poll() is not None:
+                    raise
+                time.sleep(0.1)
+
+    def end(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.mark.slow
+def test_jupyterlab_opens_in_the_folder_and_ctrl_c_ends_it_without_a_traceback(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "random.py").write_text("raise SystemExit('JupyterLab has imported the file of a learner')")
+    lab = Lab(Path(sys.executable).with_name("attention"), tmp_path, "mine")
+    try:
+        assert "Starting JupyterLab. To stop it, press Ctrl-C here.\n" in lab.printed
+        listed = {item["name"] for item in lab.ask("api/contents")["content"]}
+        assert listed == {*NAMES, "random.py"}
+        assert lab.ask("api/contents/02_softmax.ipynb?content=0")["type"] == "notebook"
+        os.killpg(lab.process.pid, signal.SIGINT)  # as a terminal does; without one, JupyterLab does not ask again
+        assert lab.process.stdout is not None
+        assert "Traceback" not in lab.process.stdout.read()
+        assert lab.process.wait() == 0
+    finally:
+        lab.end()
