@@ -102,7 +102,9 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
       ];
       for (const [id, label, tooltip, call] of buttons) {
         const onClick = () => void this.once(() => this.showInDialog(label, call));
-        this.panel.toolbar.insertBefore("spacer", `${NAME}-${id}`, new ToolbarButton({ label, tooltip, onClick }));
+        const button = new ToolbarButton({ label, tooltip, onClick });
+        const { toolbar } = this.panel;
+        toolbar.insertBefore("spacer", `${NAME}-${id}`, button) || toolbar.insertItem(10, `${NAME}-${id}`, button);
       }
     }
 
