@@ -1,4 +1,4 @@
-/* Buttons of the course in JupyterLab 4 and Notebook 7.
+/* Buttons of the course in JupyterLab (4.2 or newer) and Notebook (7.2 or newer).
 
 At each `check(…)` cell of a lesson: Check, Hint, Reset, and Solution once it is open. In the notebook's toolbar:
 Progress and Hand in. A button runs the call of its name in the notebook's kernel, so nothing is judged here; the
@@ -328,6 +328,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
     autoStart: true,
     activate: async app => {
       ({ NotebookActions } = await shared("@jupyterlab/notebook"));
+      if (!NotebookActions.runCells) throw new Error(`${NAME}: the buttons need JupyterLab 4.2 or Notebook 7.2`);
       ({ SimplifiedOutputArea, OutputAreaModel } = await shared("@jupyterlab/outputarea"));
       ({ Dialog } = await shared("@jupyterlab/apputils"));
       ({ ToolbarButton } = await shared("@jupyterlab/ui-components"));
@@ -348,7 +349,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
   let scope;
   async function shared(name) {
     const versions = Object.values(scope[name] || {});
-    if (!versions.length) throw new Error(`${NAME}: this JupyterLab does not share ${name}: JupyterLab 4 is needed`);
+    if (!versions.length) throw new Error(`${NAME}: this JupyterLab does not share ${name}`);
     return (await (versions.find(version => version.loaded) || versions[0]).get())();
   }
 
