@@ -159,7 +159,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
 
     show(state) {
       this.state = state;
-      this.bars.forEach(bar => bar.update());
+      this.bars.forEach(bar => bar.showState());
     }
 
     run(cells) {
@@ -249,13 +249,17 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
       const { layout } = this.cell;
       const input = layout.widgets.findIndex(widget => widget.hasClass("jp-Cell-inputWrapper"));
       layout.insertWidget(input + 1, this.widget);
-      this.cell.model.outputs.changed.connect(() => this.update());
-      this.update();
+      this.cell.model.outputs.changed.connect(() => this.showVerdict());
+      this.showVerdict();
+      this.showState();
     }
 
-    update() {
+    showVerdict() {
       const verdict = verdictOf(this.cell);
       this.say(verdict ? verdictText(verdict) : "");
+    }
+
+    showState() {
       this.solution.hidden = !this.lesson.state.tasks[this.name]?.solution;
     }
 
