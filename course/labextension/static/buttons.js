@@ -96,15 +96,14 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
     }
 
     addToolbar() {
-      const buttons = [
-        ["progress", "Progress", "Check every exercise and show your progress", "progress()"],
-        ["hand-in", "Hand in", "Save the notebook and make the file to hand in", "hand_in()"]
+      const buttons = [ // from the right
+        ["hand-in", "Hand in", "Save the notebook and make the file to hand in", "hand_in()"],
+        ["progress", "Progress", "Check every exercise and show your progress", "progress()"]
       ];
       for (const [id, label, tooltip, call] of buttons) {
         const onClick = () => void this.once(() => this.showInDialog(label, call));
         const button = new ToolbarButton({ label, tooltip, onClick });
-        const { toolbar } = this.panel;
-        toolbar.insertBefore("spacer", `${NAME}-${id}`, button) || toolbar.insertItem(10, `${NAME}-${id}`, button);
+        this.panel.toolbar.insertItem(10, `${NAME}-${id}`, button); // behind JupyterLab's own
       }
     }
 
