@@ -145,7 +145,9 @@ def test_disk(start: Callable[..., Box]) -> None:
     full = "for n in range(10):\n    with open(f'{place}/{n}', 'wb') as f: f.write(bytes(2**20))\n"
     for place in ("/tmp", ".", "/dev/shm"):  # one limit for the three together
         assert "No space left on device" in box.text(f"place = {place!r}\n{full}")
-    many = "import os, glob\nfor f in glob.glob('/tmp/[0-9]'): os.unlink(f)\nfor n in range(200): open(f'/tmp/{n}', 'w')"
+    many = (
+        "import os, glob\nfor f in glob.glob('/tmp/[0-9]'): os.unlink(f)\nfor n in range(200): open(f'/tmp/{n}', 'w')"
+    )
     assert "No space left on device" in box.text(many)
 
 
