@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import secrets
 import signal
 import stat
@@ -32,7 +31,6 @@ from .policy import SandboxUnavailable
 _PATIENCE = 10.0  # seconds for the killed processes of a user to be gone, which takes milliseconds
 _NAME = "user-"  # how the directory of a box is called, before the number
 _OPEN_TO_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock")
-_INSIDE = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,8 @@ def make_box(directory: str) -> Box:
 
 def free_user() -> int:
     """A number of a user that has no process. Raises OSError if there is none to spare."""
+    import pwd  # not on Windows, where this module can be imported
+
     for _ in range(100):
         user = linux.spare_user()
         if user is None:
@@ -145,12 +145,16 @@ def remove_tree(path: str) -> None:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             os.unlink(path)
             return
-        top = os.open(path, _INSIDE)
+        top = _open_directory(path)
         try:
             _empty(top)
         finally:
             os.close(top)
         os.rmdir(path)
+
+
+def _open_directory(path: str, parent: int | None = None) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
 
 
 def _empty(top: int) -> None:
@@ -160,7 +164,7 @@ def _empty(top: int) -> None:
             if not stat.S_ISDIR(os.lstat(name, dir_fd=top).st_mode):
                 os.unlink(name, dir_fd=top)
                 continue
-            inside = os.open(name, _INSIDE, dir_fd=top)
+            inside = _open_directory(name, top)
             try:
                 for below in os.listdir(inside):
                     if stat.S_ISDIR(os.lstat(below, dir_fd=inside).st_mode):
