@@ -1,8 +1,9 @@
-"""Verbs for a term: release, grade, feedback, report, demo."""
+"""Verbs for a term: release, grade, watch, feedback, report, demo."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,6 +51,22 @@ def add_commands(commands: Commands) -> None:
     add_workers(where, "submissions")
     grade.add_argument("--dry-run", action="store_true", help="only a list of what would be graded, and why")
     add_json(grade, "submission, and per grade")
+
+    watch = commands.add(
+        "watch",
+        "Grade submissions in nbgrader's exchange as they arrive, and release their feedback.",
+        _watch,
+        example="watch 02_softmax",
+    )
+    add_lessons(watch, ordinary=True)
+    add_workers(watch, "submissions")
+    add_unsandboxed(watch)
+    watch.add_argument(
+        "--every", type=_seconds, default=5.0, metavar="SECONDS", help="time between two looks (default: 5)"
+    )
+    how = watch.add_mutually_exclusive_group()
+    how.add_argument("--once", action="store_true", help="only what waits now (default: until it is stopped)")
+    how.add_argument("--status", action="store_true", help="only the state of a running watch, as JSON")
 
     feedback = commands.add(
         "feedback", "Write feedback pages for graded submissions.", _feedback, example="feedback 02_softmax"
@@ -126,6 +143,32 @@ def _grade(options: argparse.Namespace) -> int:
     if outcome.failed:
         return NOT_DONE
     return NEEDS_A_PERSON if outcome.open else DONE
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from ..coordinator.watch import Watch
+    from ..coordinator.watch_state import read_state
+
+    if options.status:
+        state = read_state(options.root)
+        say(json.dumps(state, indent=1, ensure_ascii=False))
+        if not state["running"]:
+            return NOT_DONE
+        return NEEDS_A_PERSON if state.get("errors") else DONE
+    lessons = () if options.every_lesson else options.lessons
+    watch = Watch(options.root, lessons, options.workers, options.every, options.unsandboxed)
+    fine = watch.run(once=options.once)
+    return DONE if fine or not options.once else NOT_DONE
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"expected seconds from 0.1 to 3600, got {text}")
+    return seconds
 
 
 def _emit_grades(options: argparse.Namespace, wanted: Iterable[tuple[str, str]], open_: set[tuple[str, str]]) -> None:

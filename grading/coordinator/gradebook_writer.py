@@ -32,6 +32,7 @@ from grading.errors import SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.indexes import have_indexes
 from grading.gradebook.store import save, save_lateness
+from grading.nbgrader_plugins.release_feedback import NEEDED
 from grading.notebooks.submitted_file import unsafe_files
 from grading.safe_text import one_line
 
@@ -81,11 +82,25 @@ class Writer:
             os.rename(folder, target)
 
     def write_lateness(self, student: str, made_of: Mapping[str, str]) -> None:
-        """Write the late penalty of an existing grade; raises as `write` does."""
+        """Write the late penalty of an existing grade; raises as `write` does.
+
+        If the same notebook was handed in again, the exchange releases feedback for the later submission.
+        """
         ids = {"assignment": self.lesson, "student": student, "notebook": self.lesson}
         with defer_signals(), self._transaction():
+            self._copy_exchange_files(student)
             self._ensure_rows(student, made_of["timestamp"])
             save_lateness(self.gradebook, ids, made_of, self.standing.penalties)
+
+    def _copy_exchange_files(self, student: str) -> None:
+        handed_in = Path(self._path(self.coursedir.submitted_directory, student))
+        graded = Path(self._path(self.coursedir.autograded_directory, student))
+        unsafe = {path for path, _ in unsafe_files(handed_in)}
+        for file in (handed_in / name for name in NEEDED):
+            if file.is_file() and graded.is_dir() and not {str(file), str(handed_in)} & unsafe:
+                beside = graded / f".{file.name}.new"
+                shutil.copy(file, beside)
+                os.replace(beside, graded / file.name)
 
     def _save(
         self, ids: Mapping[str, str], nb: NotebookNode, text: str, made_of: Mapping[str, str], tries: int = 3

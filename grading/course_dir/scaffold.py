@@ -47,6 +47,7 @@ build/
 .proofs.json
 .grading-lock
 .grading-owner
+.grading-watch*
 __pycache__/
 .ipynb_checkpoints/
 """

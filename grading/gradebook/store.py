@@ -29,7 +29,7 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import Column, DateTime, String, Text
+from sqlalchemy import Column, DateTime, String, Text, func
 from sqlalchemy.orm import selectinload, undefer
 
 from grading.grader.verdict import ExerciseVerdict
@@ -98,6 +98,20 @@ def stored_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> 
     found = found.filter(Student.id == student) if student else found
     for row, notebook, assignment, who in found:
         yield _stored_grade(row, who, assignment, notebook)
+
+
+def times_of_grades(gradebook: Gradebook) -> dict[tuple[str, str], datetime]:
+    """When each submission was last graded, by student and lesson, in UTC without a time zone."""
+    found = (
+        gradebook.db.query(Student.id, Assignment.name, func.max(GradeRow.graded_at))
+        .select_from(GradeRow)
+        .join(SubmittedNotebook, SubmittedNotebook.id == GradeRow.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .join(Student, Student.id == SubmittedAssignment.student_id)
+        .group_by(Student.id, Assignment.name)
+    )
+    return {(student, lesson): at for student, lesson, at in found}
 
 
 def _stored_grade(row: Any, student: str, lesson: str, notebook: str) -> StoredGrade:

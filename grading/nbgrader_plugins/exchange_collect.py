@@ -3,16 +3,27 @@
 nbgrader's own step deletes the folder in `submitted/` that it updates. This one moves the folder to
 `hand-ins/replaced`, and replaces a submission from elsewhere only if the exchange's is clearly newer. It also refuses
 an id that nbgrader cannot take, instead of leaving that to autograding.
+
+A student may write to the exchange by other means than nbgrader. So only ordinary files are copied, never what a link
+leads to, and a submission that is still being written is left for the next time. A copy is complete or absent, even if
+the command is killed.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
+import stat
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from nbgrader.exchange.default.collect import ExchangeCollect
+from nbgrader.utils import ignore_patterns
 from traitlets import Enum
 
 from grading.course_dir.student_ids import why_unfit
@@ -24,6 +35,9 @@ from ..lms.submitted_dir import SubmittedFolder, digest_of_path, time_of
 from .zip_collect import submitted_folder
 
 CHANNEL = "exchange"
+SECRET = "submission_secret.txt"  # the last file that nbgrader writes when a student submits
+SOON = 60.0  # seconds after which a submission without it counts as handed in by another program
+MOST_SECRET = 1000  # bytes; nbgrader's has 128
 UNDECIDED = (
     "%s was not collected: in submitted/ is the file %s; in the exchange: %s. Nothing shows "
     "which is newer. Write keep or replace in the column choice of %s, then collect again."
@@ -78,6 +92,12 @@ class Collect(ExchangeCollect):
         if why := why_unfit(inbound.student):
             self.log.error("%s was not collected: %s", one_line(inbound.student), why)
             return False
+        if inbound.path.is_symlink():
+            self.log.error("%s was not collected: the submission is a link", one_line(inbound.student))
+            return False
+        if not read_secret(inbound.path) and time.time() - inbound.path.lstat().st_mtime < SOON:
+            self.log.error("%s was not collected: it is being handed in now. Collect again", one_line(inbound.student))
+            return False
         folder = self._folder(inbound)
         if not folder.folder.is_dir():
             return True
@@ -113,6 +133,25 @@ class Collect(ExchangeCollect):
             self.log.error(UNDECIDED, *names)
         return False
 
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Copy a submission's ordinary files beside `dest`, then rename. Raises OSError, and RuntimeError if too large.
+
+        Here `dest` does not exist: nbgrader has deleted it.
+        """
+        if self.get_size(src) > 1000 * self.coursedir.max_dir_size:
+            raise RuntimeError(f"{src} is larger than {1000 * self.coursedir.max_dir_size} bytes")
+        limits = {"include": self.coursedir.include, "max_file_size": self.coursedir.max_file_size, "log": self.log}
+        target = Path(dest)
+        beside = target.with_name(f".{target.name}.collecting")
+        shutil.rmtree(beside, ignore_errors=True)  # left by a killed process
+        _copy_ordinary_files(
+            Path(src),
+            beside,
+            ignore_patterns(exclude=self.coursedir.ignore, **limits),
+            (0o664, 0o2775) if self.coursedir.groupshared else (0o644, 0o755),
+        )
+        os.rename(beside, target)
+
     def _record(self, inbound: _Inbound) -> None:
         """Record the origin of what nbgrader has copied."""
         folder = self._folder(inbound)
@@ -121,3 +160,46 @@ class Collect(ExchangeCollect):
 
     def _folder(self, inbound: _Inbound) -> SubmittedFolder:
         return submitted_folder(self.coursedir, inbound.student, self.coursedir.assignment_id)
+
+
+def read_secret(inbound: Path) -> str:
+    """The secret of a submission in the exchange; "" if it is not complete."""
+    try:
+        descriptor = os.open(inbound / SECRET, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            return file.read(MOST_SECRET).decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _copy_ordinary_files(
+    source: Path, target: Path, ignored: Callable[[str, list[str]], Any], modes: tuple[int, int]
+) -> None:
+    """Copy a student's folder, without links, pipes and devices. modes: of files and of folders.
+
+    Looks up names below the descriptor of each folder, so that what a student puts there at the same time is not
+    followed either. Raises OSError.
+    """
+    for place, folders, files, here in os.fwalk(source, follow_symlinks=False):
+        leave_out = ignored(place, [*folders, *files])
+        folders[:] = [name for name in folders if name not in leave_out]
+        into = target / os.path.relpath(place, source)
+        into.mkdir()
+        for name in files:
+            if name not in leave_out:
+                _copy_ordinary_file(name, here, into / name, modes[0])
+        into.chmod(modes[1])
+
+
+def _copy_ordinary_file(name: str, folder: int, target: Path, mode: int) -> None:
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+            return
+        raise
+    with open(descriptor, "rb") as file:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            with target.open("wb") as copy:
+                shutil.copyfileobj(file, copy)
+            target.chmod(mode)

@@ -36,3 +36,10 @@ def test_no_grade_is_false_whatever_is_killed_and_the_next_run_finishes(ready, t
     kill_graders.one_round(
         root, random.Random(f"{random.random()} {number}"), longest=15.0
     )  # from the seed of this test run
+
+
+@pytest.mark.full("kills and watches again, as make test-faults does many times")
+@pytest.mark.parametrize("number", range(2))
+def test_a_killed_watch_loses_no_submission_and_the_next_one_releases_all_feedback(sandboxed, tmp_path, number):
+    kill_graders.make_hub(tmp_path)
+    kill_graders.watched_round(tmp_path, random.Random(f"{random.random()} {number}"), longest=30.0)

@@ -7,6 +7,9 @@ processes is killed (kill -9): the command, the judges' server, a judge, the ker
 other round a Dask cluster of two workers grades, and the scheduler, a worker or its nanny may be killed too. The
 gradebook, the report and an export must then be right. After a second run, of either command on this machine alone,
 every student must have the right grade, and no earlier grade may have been made again.
+
+In every fourth round `grading watch` grades what the class handed in through nbgrader's exchange instead. After it was
+killed and started again, every student must also be able to fetch feedback with the right points.
 """
 
 from __future__ import annotations
@@ -31,8 +34,9 @@ from nbgrader.api import Gradebook
 from grading.coordinator.nbgrader_api import scores, ungraded
 from grading.gradebook.store import stored_grades
 
-from .course_builder import TINY_LESSONS, build_course
+from .course_builder import TINY_LESSONS, build_course, solved_notebook
 from .dask_cluster import DaskCluster
+from .exchange import Exchange
 
 LESSON = TINY_LESSONS[0]
 PAUSE = "import time\ntime.sleep(0.3)\n"
@@ -45,6 +49,7 @@ CLASS = {  # student -> answer, and the points that it earns
     "fay": (f"{PAUSE}def double(x):\n    return x", 0.0),
 }
 COMMANDS = {"grading": ["grade", LESSON, "--workers", "2"], "nbgrader": ["autograde", LESSON]}
+WATCH = ["watch", LESSON, "--workers", "2", "--every", "0.1", "--once"]
 KINDS = {"judges": "judges' server", "judge": "judge", "kernels": "fork server", "kernel": "kernel"}  # by their names
 
 
@@ -54,11 +59,23 @@ def make_class(root: Path) -> None:
     build_course(root, release=[LESSON], submissions=submissions)
 
 
+def make_hub(place: Path) -> None:
+    """Build a course, in `course`, whose class has handed in through an exchange, in `hub`."""
+    root = build_course(place / "course", release=[LESSON])
+    exchange = Exchange(root, place / "hub").open([LESSON])
+    for student, (answer, _) in CLASS.items():
+        exchange.submit(student, LESSON, solved_notebook(root, LESSON, double=answer))
+
+
 def start(root: Path, name: str, cluster: DaskCluster | None = None) -> subprocess.Popen[str]:
     """Start `grading grade` or `nbgrader autograde` in the course; only `grading` can use a cluster."""
-    path = Path(sys.executable).parent
+    return _run(root, name, *(COMMANDS[name] if cluster is None else ["grade", LESSON, "--scheduler", cluster.address]))
+
+
+def _run(root: Path, *command: str) -> subprocess.Popen[str]:
+    path, (name, *arguments) = Path(sys.executable).parent, command
     return subprocess.Popen(
-        [str(path / name), *(COMMANDS[name] if cluster is None else ["grade", LESSON, "--scheduler", cluster.address])],
+        [str(path / name), *arguments],
         cwd=root,
         env={**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
         stdout=subprocess.PIPE,
@@ -91,13 +108,38 @@ def one_round(root: Path, chance: random.Random, longest: float, cluster: DaskCl
     return what
 
 
+def watched_round(place: Path, chance: random.Random, longest: float) -> str:
+    """Kill a process of `grading watch` in a copy of `make_hub`'s folder, watch again; returns what was killed."""
+    root, exchange, wait = place / "course", Exchange(place / "course", place / "hub"), chance.uniform(0, longest)
+    exchange.open([])  # here, not where it was copied from
+    process = _run(root, "grading", *WATCH)
+    time.sleep(wait)
+    command = psutil.Process(process.pid)
+    what = f"watch: {_kill({'command': [command]}, command, chance)}"
+    said, _ = process.communicate()
+    where = f"{what} killed after {wait:.2f} s; it said:\n{said}"
+    before = true_grades(root, where)
+    again = _run(root, "grading", *WATCH)
+    said, _ = again.communicate()
+    where += f"\nthe second one said:\n{said}"
+    assert again.returncode == 0, where
+    after = true_grades(root, where)
+    assert after.keys() == CLASS.keys(), where
+    assert all(after[student] == at for student, at in before.items()), f"graded twice; {where}"
+    for student, (_, points) in CLASS.items():
+        (page,) = exchange.fetched(student, LESSON)
+        assert f"<b>{points:g}</b> of 5 points" in page, f"{student}; {where}"
+    return what
+
+
 def true_grades(root: Path, where: str) -> dict[str, str]:
     """student -> time of the grade. Fails if grades are wrong, or differ between gradebook, report and export."""
     with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
         found = {one.student: one.graded_at.isoformat() for one in stored_grades(gradebook, LESSON)}
     points = {student: score for (student, _), (score, _) in scores(root).items()}
     assert points == {student: CLASS[student][1] for student in found}, where
-    assert {student for student, _ in ungraded(root)} == CLASS.keys() - found.keys(), where
+    handed_in = {path.name for path in (root / "submitted").glob("*/")}
+    assert {student for student, _ in ungraded(root)} == handed_in - found.keys(), where
     exported = root / "grades.csv"
     command = [Path(sys.executable).parent / "nbgrader", "export", f"--to={exported}"]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
@@ -136,12 +178,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, ExitStack() as clusters:
         ready = Path(place) / "ready"
         make_class(ready)
+        make_hub(Path(place) / "hub")
         longest = 0.0
         cluster: DaskCluster | None = None
         for number in range(-1, options.rounds):
             root = Path(place) / f"round-{number}"
-            shutil.copytree(ready, root)
-            if number < 0:  # an undisturbed round, to measure how long it takes
+            watched = number % 4 == 2
+            shutil.copytree(Path(place) / "hub" if watched else ready, root)
+            if watched:
+                killed[watched_round(root, chance, longest)] += 1
+            elif number < 0:  # an undisturbed round, to measure how long it takes
                 begun = time.monotonic()
                 start(root, "grading").communicate()
                 longest = time.monotonic() - begun
@@ -154,7 +200,7 @@ def main() -> None:
                         cluster.add_worker(threads=1)
                 what = one_round(root, chance, longest, cluster if number % 2 else None)
                 killed[f"{what}, on a cluster" if number % 2 else what] += 1
-                print(f"\r{number + 1} of {options.rounds} rounds", end="", flush=True)
+            print(f"\r{number + 1} of {options.rounds} rounds", end="", flush=True)
             shutil.rmtree(root)
     print(f"\nno grade was false, lost or made twice; killed: {dict(killed)}")
 

@@ -1,0 +1,184 @@
+"""Submissions in nbgrader's exchange: which of them wait for feedback, collecting one, releasing its page.
+
+Covers nbgrader's own exchange, through the plugins that `nbgrader_config.py` names. Does not cover: grading, and the
+order of the steps (`watch`).
+"""
+
+from __future__ import annotations
+
+import glob
+import logging
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeFactory
+from nbgrader.utils import find_owner, notebook_hash, parse_utc
+from traitlets.config import Config
+
+from ..course_dir.lessons import list_lessons
+from ..errors import StepFailed
+from ..gradebook.store import times_of_grades
+from ..nbgrader_plugins.exchange_collect import Collect, read_secret
+from ..nbgrader_plugins.release_feedback import ReleaseFeedback
+from .nbgrader_api import configuration, has_gradebook, open_gradebook
+
+LOG = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards nbgrader's messages, which name students
+
+
+@dataclass(frozen=True)
+class ExchangeSubmission:
+    """A student's latest submission of a lesson in the exchange.
+
+    folder  in inbound/ of the exchange
+    at      when it was handed in, in UTC without a time zone
+    page    the file in the exchange for its feedback
+    again   whether feedback was released before, and is older than the grade
+    """
+
+    lesson: str
+    student: str
+    folder: Path
+    at: datetime
+    page: Path
+    again: bool = False
+
+
+class CourseExchange:
+    """The exchange of one course, with its current configuration.
+
+    Raises StepFailed if the course has no exchange that this module can use.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._config: Config = configuration(root)
+        self._root = root
+        factory = ExchangeFactory(config=self._config)
+        for plugin, ours in ((factory.collect, Collect), (factory.release_feedback, ReleaseFeedback)):
+            if not issubclass(plugin, ours):
+                name = f"{plugin.__module__}.{plugin.__name__}"
+                raise StepFailed(f"this needs nbgrader's own exchange with the course's plugins, got {name}. {_REMEDY}")
+        directory = self._directory()
+        exchange = factory.exchange(coursedir=directory, config=self._config)
+        if not directory.course_id:
+            raise StepFailed("the course has no id in the exchange. Set c.CourseDirectory.course_id")
+        if not Path(exchange.root).is_dir():
+            raise StepFailed(
+                f"nbgrader's exchange, {exchange.root}, does not exist. Set c.Exchange.root to its directory"
+            )
+        self.place = Path(exchange.root) / directory.course_id
+        self._factory = factory
+
+    def waiting(self, lessons: Collection[str] = ()) -> list[ExchangeSubmission]:
+        """Latest submissions whose feedback in the exchange is missing or older than their grade, oldest first.
+
+        lessons  default: all lessons. Only lessons in the gradebook count.
+        """
+        if not has_gradebook(self._root):
+            return []
+        with open_gradebook(self._root) as gradebook:
+            graded_at, due = times_of_grades(gradebook), {one.name: one.duedate for one in gradebook.assignments}
+        watched = due.keys() & set(list_lessons(self._root, lessons, ordinary=True))
+        if not self._factory.Collect(self._directory(), None, config=self._config).before_duedate:
+            due = dict.fromkeys(due)
+        latest: dict[tuple[str, str], ExchangeSubmission] = {}
+        for one in sorted(self._submissions(watched), key=lambda one: one.at):
+            before = latest.get((one.student, one.lesson))
+            limit = due[one.lesson]
+            if before is None or limit is None or one.at <= limit or before.at > limit:
+                latest[one.student, one.lesson] = one
+        found = (_unless_released(one, graded_at.get(key)) for key, one in latest.items())
+        return sorted((one for one in found if one), key=lambda one: one.at)
+
+    def collect(self, one: ExchangeSubmission) -> bool:
+        """Collect a submission; returns whether submitted/ has it now.
+
+        A submission that belongs to another account than its name says is not collected unless
+        `c.ExchangeCollect.check_owner` is off. Raises what nbgrader raises.
+        """
+        directory = self._directory(one)
+        there = Path(directory.format_path(directory.submitted_directory, one.student, one.lesson))
+        if read_secret(there) != read_secret(one.folder):
+            collector = self._factory.Collect(directory, Authenticator(config=self._config), config=self._config)
+            collector.log, collector.update = LOG, True
+            if collector.check_owner and _owner(one.folder) != one.student:
+                return False
+            collector.start()
+        return read_secret(there) == read_secret(one.folder)
+
+    def release(self, one: ExchangeSubmission) -> bool:
+        """Release a submission's feedback page; returns whether the exchange has it now.
+
+        Raises what nbgrader raises.
+        """
+        release = self._factory.ReleaseFeedback(
+            self._directory(one), Authenticator(config=self._config), config=self._config
+        )
+        release.log = LOG
+        before = _modified(one.page)
+        release.start()
+        return _modified(one.page) != before
+
+    def waits(self) -> Iterator[tuple[str, float]]:
+        """Student and seconds from submission to released feedback, of each submission that has feedback."""
+        lessons = list_lessons(self._root, ordinary=True)
+        for one in self._submissions(lessons):
+            if released := _modified(one.page):
+                yield one.student, released - one.at.replace(tzinfo=UTC).timestamp()
+
+    def _directory(self, one: ExchangeSubmission | None = None) -> CourseDirectory:
+        directory = CourseDirectory(config=self._config)
+        if one:
+            directory.assignment_id, directory.student_id = one.lesson, glob.escape(one.student)
+        return directory
+
+    def _submissions(self, watched: Collection[str]) -> Iterator[ExchangeSubmission]:
+        """All complete submissions of these lessons."""
+        try:
+            entries = sorted(os.scandir(self.place / "inbound"), key=lambda entry: entry.name)
+        except FileNotFoundError:  # nothing has been released to students yet
+            return
+        for entry in entries:
+            names = entry.name.rsplit("+", 3)  # as nbgrader does
+            if len(names) < 3 or names[1] not in watched or not entry.is_dir(follow_symlinks=False):
+                continue
+            folder = Path(entry.path)
+            try:
+                at: datetime = parse_utc(names[2])
+            except (ValueError, OverflowError, TypeError):
+                continue
+            if secret := read_secret(folder):
+                page = self.place / "feedback" / f"{notebook_hash(secret=secret, notebook_id=names[1])}.html"
+                yield ExchangeSubmission(names[1], names[0], folder, at, page)
+
+
+_REMEDY = "docs/hub.md shows the lines of nbgrader_config.py"
+
+
+def _unless_released(one: ExchangeSubmission, graded_at: datetime | None) -> ExchangeSubmission | None:
+    """None if the exchange has feedback that is not older than the grade."""
+    released = _modified(one.page)
+    if not released:
+        return one
+    if graded_at is None or graded_at.replace(tzinfo=UTC).timestamp() <= released:
+        return None
+    return ExchangeSubmission(one.lesson, one.student, one.folder, one.at, one.page, again=True)
+
+
+def _owner(folder: Path) -> str:
+    try:
+        return str(find_owner(folder))
+    except KeyError:  # an id without a name
+        return ""
+
+
+def _modified(page: Path) -> float:
+    """The time of last change in seconds since the epoch; 0 if there is no page."""
+    try:
+        return page.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

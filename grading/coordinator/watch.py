@@ -1,0 +1,272 @@
+"""Grade submissions in nbgrader's exchange as they arrive (`grading watch`).
+
+A round takes the submissions of a lesson that have waited longest: it collects them, grades them like `grading grade`,
+writes their feedback pages and releases these to the exchange. Each round reads from the exchange and the gradebook
+what waits, so a killed service loses nothing: the next one finds the same submissions.
+
+Neither the log nor the state names a student or quotes an answer. Does not cover: the exchange (`exchange`).
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+
+from grading.plural import plural
+from grading.safe_console import SafeConsole
+from grading.safe_text import one_line, say
+
+from ..cpu_count import cpu_count
+from ..errors import CannotWrite, CourseLocked, GradingError
+from ..gradebook.lock import exclusive
+from ..sandbox import SandboxUnavailable, require
+from .exchange import CourseExchange, ExchangeSubmission
+from .grade_class import grade_class
+from .gradebook_writer import STOPS
+from .nbgrader_api import configuration
+from .progress import log_above
+from .watch_state import WatchState, in_seconds, now, only_watch
+from .write_feedback import write_feedback
+
+BATCH = 4  # submissions per worker in a round: other commands can run between two rounds
+LONGEST = 300.0  # seconds between two tries after an error
+KEPT = 1000  # waiting times that are kept
+BLOCKED = "waiting for another command"
+
+COLLECT = "not collected: run `nbgrader collect {lesson} --update` to see why"
+GRADE = "not graded: run `grading grade {lesson}` to see why"
+WRITE = "graded, but without a feedback page: run `grading feedback {lesson}` to see why"
+RELEASE = "graded, but the page was not released: run `nbgrader release_feedback {lesson}` to see why"
+
+
+@dataclass
+class _Delay:
+    """When to try again after one or more errors; `what` describes the last one."""
+
+    what: str = ""
+    seconds: float = 0.0
+    until: float = 0.0  # by time.monotonic
+
+    def extend(self, what: str, shortest: float) -> None:
+        self.what, self.seconds = what, min(LONGEST, max(shortest, 2 * self.seconds))
+        self.until = time.monotonic() + self.seconds
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() >= self.until
+
+
+@dataclass
+class Watch:
+    """The service for one course.
+
+    lessons  lessons to watch (default: all in the gradebook)
+    workers  number of submissions graded at once (default: one per processor)
+    every    seconds between two looks at the exchange
+    """
+
+    root: Path
+    lessons: Collection[str] = ()
+    workers: int = 0
+    every: float = 5.0
+    unsandboxed: bool = False
+    state: WatchState = field(default_factory=WatchState)
+    _failed: dict[Path, _Delay] = field(default_factory=dict)  # submissions by their folder in the exchange
+    _error: _Delay = field(default_factory=_Delay)  # an error that is not one submission's
+    _waited: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
+    _stop: Event = field(default_factory=Event)
+
+    def run(self, *, once: bool = False) -> bool:
+        """Work until a signal stops it; returns whether nothing failed in the end.
+
+        once  try each waiting submission, then return
+
+        Raises StepFailed if there is no exchange, SandboxUnavailable if this machine cannot confine student code, and
+        CourseLocked if the course is watched already. Later errors are reported and tried again.
+        """
+        place = CourseExchange(self.root).place
+        if not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
+            require()
+        with only_watch(self.root), _stop_between_steps(self._stop):
+            self._log(f"watching {place}")
+            while not self._stop.is_set():
+                busy = self._round()
+                if once and not busy and self.state.doing != BLOCKED:
+                    break
+                if not busy:
+                    self._stop.wait(self.every)
+            self._tell("stopped")
+            self._log("stopped")
+        return not self.state.errors
+
+    def retry_now(self) -> None:
+        """Try what failed at the next look."""
+        for delay in [self._error, *self._failed.values()]:
+            delay.until = 0.0
+
+    def _round(self) -> bool:
+        """Handle the submissions that have waited longest; returns whether there were any."""
+        chosen: list[ExchangeSubmission] = []
+        if not self._error.over:
+            return False
+        try:
+            if not self._choose():
+                self._error = _Delay()
+                self._tell("waiting for submissions")
+                return False
+            with exclusive(self.root):
+                self._tell("working")
+                chosen = self._choose()  # another command may have graded some of them
+                self._handle(chosen)
+        except CourseLocked as locked:
+            if self.state.doing != BLOCKED:
+                self._log(f"{BLOCKED}: {locked}")
+            self._tell(BLOCKED)
+            return False
+        except Exception as error:  # a service goes on after any error
+            self._error.extend(_without_names(error), self.every)
+            self._log(f"error, next try in {self._error.seconds:.0f} s: {self._error.what}")
+            self._put_off(chosen, GRADE)
+            self._tell("waiting after an error")
+            return False
+        self._error = _Delay()
+        self._tell("working")
+        return True
+
+    def _choose(self) -> list[ExchangeSubmission]:
+        """The submissions for the next round, all of one lesson."""
+        waiting = CourseExchange(self.root).waiting(self.lessons)
+        self._failed = {one.folder: self._failed[one.folder] for one in waiting if one.folder in self._failed}
+        self.state.waiting = len(waiting)
+        due = [one for one in waiting if one.folder not in self._failed or self._failed[one.folder].over]
+        return [one for one in due if one.lesson == due[0].lesson][: BATCH * (self.workers or cpu_count())]
+
+    def _handle(self, chosen: list[ExchangeSubmission]) -> None:
+        """Collect and grade submissions of one lesson, and release their feedback."""
+        begun, quiet = time.monotonic(), SafeConsole(quiet=True)
+        with log_above(quiet):  # messages may name students
+            exchange = CourseExchange(self.root)
+            collected = self._each(chosen, exchange.collect, COLLECT)
+            graded = [] if self._stop.is_set() else self._graded(collected, quiet)
+            written = [] if self._stop.is_set() else self._written(graded, quiet)
+            released = self._each(written, exchange.release, RELEASE)
+        if not chosen or (self._stop.is_set() and not released):
+            return
+        self._waited.extend(_age(one) for one in released if not one.again)
+        self.state.waited_seconds = in_seconds(self._waited)
+        self.state.released += len(released)
+        seconds, lesson = round(time.monotonic() - begun, 1), chosen[0].lesson
+        about = {"lesson": lesson, "submissions": len(chosen), "released": len(released), "seconds": seconds}
+        self.state.last_round = {"at": now(), **about}
+        self._log(f"{lesson}: feedback for {len(released)} of {plural(len(chosen), 'submission')}, in {seconds} s")
+        for what, number in self._failures(chosen).items():
+            self._log(f"{plural(number, 'submission')} {what}")
+
+    def _graded(self, collected: list[ExchangeSubmission], quiet: SafeConsole) -> list[ExchangeSubmission]:
+        if not collected:
+            return []
+        lesson, students = collected[0].lesson, {one.student for one in collected}
+        outcome = grade_class(
+            self.root, [lesson], quiet, students=students, unsandboxed=self.unsandboxed, workers=self.workers
+        )
+        done = {student for _, student in [*outcome.graded, *outcome.up_to_date]}
+        return self._each(collected, lambda one: one.student in done, outcome.failed.get((lesson, ""), GRADE))
+
+    def _written(self, graded: list[ExchangeSubmission], quiet: SafeConsole) -> list[ExchangeSubmission]:
+        if not graded:
+            return []
+        pages: dict[str, str] = {}
+        write_feedback(
+            self.root,
+            [graded[0].lesson],
+            quiet,
+            students={one.student for one in graded},
+            workers=self.workers,
+            report=lambda record: pages.update({record["student"]: record["page"]}),
+        )
+        return self._each(graded, lambda one: bool(pages.get(one.student)), WRITE)
+
+    def _each(
+        self, every: list[ExchangeSubmission], step: Callable[[ExchangeSubmission], bool], failure: str
+    ) -> list[ExchangeSubmission]:
+        """Do a step for each submission; returns those for which it succeeded, and puts off the others."""
+        done = []
+        for one in every:
+            try:
+                fine = step(one)
+            except Exception:  # nbgrader raises various ones; one submission must not stop the others
+                fine = False
+            if fine:
+                done.append(one)
+                continue
+            self._put_off([one], failure)
+        return done
+
+    def _put_off(self, failed: Iterable[ExchangeSubmission], failure: str) -> None:
+        for one in failed:
+            self._failed.setdefault(one.folder, _Delay()).extend(failure.replace("{lesson}", one.lesson), self.every)
+
+    def _failures(self, of: Iterable[ExchangeSubmission]) -> Counter[str]:
+        return Counter(self._failed[one.folder].what for one in of if one.folder in self._failed)
+
+    def _tell(self, doing: str) -> None:
+        """Write the state."""
+        groups: dict[str, list[float]] = {}
+        for delay in [self._error, *self._failed.values()]:
+            if delay.what:
+                groups.setdefault(delay.what, []).append(delay.until)
+        moment = time.monotonic()
+        self.state.doing = doing
+        self.state.errors = [
+            {
+                "what": what,
+                "submissions": len(again) if what != self._error.what else 0,
+                "again_at": now(min(again) - moment),
+            }
+            for what, again in groups.items()
+        ]
+        with suppress(OSError):  # such as a full disk, which grading reports
+            self.state.write(self.root)
+
+    def _log(self, text: str) -> None:
+        say(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {one_line(text)}", flush=True)
+
+
+@contextmanager
+def _stop_between_steps(stop: Event) -> Iterator[None]:
+    """Let the first signal to stop only set `stop`; a second one raises KeyboardInterrupt."""
+
+    def request(*_: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    numbers = [getattr(signal, name) for name in STOPS if hasattr(signal, name)]
+    before = {one: signal.signal(one, request) for one in numbers if signal.getsignal(one) is not signal.SIG_IGN}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _age(one: ExchangeSubmission) -> float:
+    return max(0.0, datetime.now(UTC).timestamp() - one.at.replace(tzinfo=UTC).timestamp())
+
+
+def _without_names(error: Exception) -> str:
+    """Describe an error without the text of a foreign one, which may name a student or a file of theirs."""
+    if isinstance(error, GradingError | SandboxUnavailable) and not isinstance(error, CannotWrite):
+        return " ".join(str(error).split())
+    cause = error.__cause__ or error
+    what = (cause.strerror if isinstance(cause, OSError) else None) or type(cause).__name__
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{what} ({Path(last.filename).name}, line {last.lineno})"
