@@ -44,6 +44,11 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
     return made;
   }
 
+  /** Throw an error again, unless the kernel was restarted or the output closed while it ran. */
+  function unlessCanceled(error) {
+    if (!/^Canceled/.test(error?.message)) throw error;
+  }
+
   /** The verdict that `check` left in the output of its cell, or undefined. */
   function verdictOf(cell) {
     const { outputs } = cell.model;
@@ -101,7 +106,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
         ["progress", "Progress", "Check every exercise and show your progress", "progress()"]
       ];
       for (const [id, label, tooltip, call] of buttons) {
-        const onClick = () => void this.once(() => this.showInDialog(label, call));
+        const onClick = () => void this.showInDialog(label, call).catch(unlessCanceled);
         const button = new ToolbarButton({ label, tooltip, onClick });
         this.panel.toolbar.insertItem(10, `${NAME}-${id}`, button); // behind JupyterLab's own
       }
@@ -127,7 +132,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
       try {
         await action();
       } catch (error) {
-        if (!/^Canceled/.test(error?.message)) throw error; // the kernel was restarted
+        unlessCanceled(error);
       } finally {
         this.running = false;
         this.bars.forEach(bar => bar.node.removeAttribute("aria-busy"));
@@ -197,7 +202,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
       } else {
         body.node.append(NOT_BEGUN);
       }
-      void launched;
+      await launched;
     }
   }
 
