@@ -30,7 +30,8 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
     .attn-buttons button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
     .attn-buttons button[hidden] { display: none; }
     .attn-buttons[aria-busy="true"] button { cursor: progress; }
-    .attn-dialog { min-width: min(42em, 80vw); max-width: 60em; }
+    .attn-dialog { min-width: min(42em, 80vw); max-width: 60em; max-height: 70vh; overflow: auto; }
+    .attn-dialog .jp-OutputArea { overflow: visible; }
     .attn-dialog .jp-OutputArea-output, .attn-buttons .jp-OutputArea-output { padding-left: 0; }`;
 
   /** The modules of JupyterLab that the extension uses; set when it is activated. */
@@ -194,6 +195,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
     async showInDialog(title, call) {
       const body = new Panel();
       body.addClass("attn-dialog");
+      Object.assign(body.node, { tabIndex: 0, role: "region", ariaLabel: title }); // so that the keyboard can scroll it
       const launched = new Dialog({ title, body, buttons: [Dialog.okButton({ label: "Close" })] }).launch();
       if (await this.begun()) {
         if (call === "hand_in()") await this.panel.context.save();
