@@ -214,9 +214,10 @@ def test_progress_and_hand_in_are_in_the_toolbar(learner):
         learner.page.keyboard.press("Enter")
         expect(dialog).to_contain_text(text)
         expect(dialog).to_contain_text("Ready to hand in?")
-        assert violations(learner.page, ".attn-dialog") == []
+        found = violations(learner.page, ".attn-dialog")
         learner.page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
+        assert found == []
     written = json.loads((learner.file.parent / "hand_in" / learner.file.name).read_text(encoding="utf-8"))["cells"]
     assert any("".join(cell["source"]) == unsaved for cell in written), "Hand in saves the notebook first"
 

@@ -30,7 +30,8 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
     .attn-buttons button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
     .attn-buttons button[hidden] { display: none; }
     .attn-buttons[aria-busy="true"] button { cursor: progress; }
-    .attn-dialog { min-width: min(42em, 80vw); max-width: 60em; }
+    .attn-dialog { min-width: min(42em, 80vw); max-width: 60em; max-height: 70vh; overflow: auto; }
+    .attn-dialog .jp-OutputArea { overflow: visible; }
     .attn-dialog .jp-OutputArea-output, .attn-buttons .jp-OutputArea-output { padding-left: 0; }`;
 
   /** The modules of JupyterLab that the extension uses; set when it is activated. */
@@ -42,6 +43,11 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
     const made = Object.assign(document.createElement(tag), properties);
     made.append(...children);
     return made;
+  }
+
+  /** Throw an error again, unless the kernel was restarted or the output closed while it ran. */
+  function unlessCanceled(error) {
+    if (!/^Canceled/.test(error?.message)) throw error;
   }
 
   /** The verdict that `check` left in the output of its cell, or undefined. */
@@ -101,7 +107,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
         ["progress", "Progress", "Check every exercise and show your progress", "progress()"]
       ];
       for (const [id, label, tooltip, call] of buttons) {
-        const onClick = () => void this.once(() => this.showInDialog(label, call));
+        const onClick = () => void this.showInDialog(label, call).catch(unlessCanceled);
         const button = new ToolbarButton({ label, tooltip, onClick });
         this.panel.toolbar.insertItem(10, `${NAME}-${id}`, button); // behind JupyterLab's own
       }
@@ -127,7 +133,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
       try {
         await action();
       } catch (error) {
-        if (!/^Canceled/.test(error?.message)) throw error; // the kernel was restarted
+        unlessCanceled(error);
       } finally {
         this.running = false;
         this.bars.forEach(bar => bar.node.removeAttribute("aria-busy"));
@@ -189,6 +195,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
     async showInDialog(title, call) {
       const body = new Panel();
       body.addClass("attn-dialog");
+      Object.assign(body.node, { tabIndex: 0, role: "region", ariaLabel: title }); // so that the keyboard can scroll it
       const launched = new Dialog({ title, body, buttons: [Dialog.okButton({ label: "Close" })] }).launch();
       if (await this.begun()) {
         if (call === "hand_in()") await this.panel.context.save();
@@ -197,7 +204,7 @@ __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
       } else {
         body.node.append(NOT_BEGUN);
       }
-      void launched;
+      await launched;
     }
   }
 
