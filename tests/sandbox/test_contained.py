@@ -25,6 +25,7 @@ from grading.errors import KernelDied
 from grading.judge import start_judge
 from grading.sandbox import SandboxUnavailable
 from grading.sandbox.contained import remove_tree
+from grading.sandbox.doctor import doctor
 from grading.sandbox.host_check import strongest
 from grading.sandbox.launch import server
 from grading.sandbox.policy import CONTAINED, FULL
@@ -104,6 +105,14 @@ def test_it_is_never_used_without_being_asked_for(tmp_path: Path) -> None:
     assert strongest() == "none"
     with pytest.raises(SandboxUnavailable, match="Missing: processes"):
         start_judge.server_for(start_judge.Job("grading.feedback.page", tmp_path))
+
+
+@inside
+def test_doctor_names_the_level_and_why() -> None:
+    told = doctor()
+    assert "Level: contained, and only where you ask for it" in told
+    assert "Missing: processes" in told
+    assert ("There is no Landlock here" in told) is (not landlock_version())
 
 
 @inside
