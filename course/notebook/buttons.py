@@ -1,4 +1,4 @@
-"""What the buttons in JupyterLab and Notebook ask the kernel (`course/labextension`).
+"""The answers of the kernel to the buttons in JupyterLab and Notebook (`course/labextension`).
 
 They run `check`, `hint`, `solution`, `progress` and `hand_in` as a cell would. Here is only what they need to know
 before: whether the lesson has begun, which solutions are open, and what Reset puts back.

@@ -33,7 +33,7 @@ _EMPTY = "mode=000,size=4k"
 
 @dataclass(frozen=True)
 class Contained:
-    """What a kernel of the level `contained` gets: its box, and the paths that Landlock shows it."""
+    """The box of a kernel of the level `contained`, and the paths that Landlock shows it."""
 
     box: Box
     readable: list[str]

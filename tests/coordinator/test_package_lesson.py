@@ -166,7 +166,7 @@ def test_pins_are_the_installed_versions_of_all_that_the_grader_needs():
 
 
 @as_root
-@pytest.mark.full
+@pytest.mark.full("installs torch and all that the grader needs")
 def test_the_set_up_script_makes_an_environment_that_grades(course, tmp_path):
     root = Path(__file__).parents[2]
     for source in (root, root / "grading"):

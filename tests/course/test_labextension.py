@@ -14,7 +14,9 @@ from ..support.repository import ROOT
 
 FOLDER = ROOT / "course" / "labextension"
 ABOUT = json.loads((FOLDER / "package.json").read_text(encoding="utf-8"))
-FILE, _, HASH = ABOUT["jupyterlab"]["_build"]["load"].partition("?v=")
+FILE, _, HASH = next(value for name, value in ABOUT["jupyterlab"].items() if name != "extension")["load"].partition(
+    "?v="
+)
 
 
 def test_its_address_changes_with_its_code():

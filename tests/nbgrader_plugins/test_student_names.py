@@ -57,6 +57,7 @@ def test_every_entry_point_refuses_and_takes_the_same(course, tmp_path, capsys):
         handed_in.mkdir()
         (handed_in / f"{LESSON}.ipynb").write_text(json.dumps(solved_notebook(course, LESSON)))
         (handed_in / "timestamp.txt").write_text("2026-11-20 12:00:00 UTC")
+        (handed_in / "submission_secret.txt").write_text("secret")
     said = nbgrader(course, "collect", LESSON)
     assert said.count(REMEDY) == len(UNFIT)
     assert sorted(path.name for path in (course / "submitted").iterdir()) == sorted(FIT)

@@ -139,7 +139,8 @@ def _build_image(layers: str) -> None:
     os.chmod(ROOT, 0o711)
     os.makedirs(".hypothesis", exist_ok=True)  # hypothesis makes it when tests run
     for path in ROOT.iterdir():
-        if path.name != "course" and not path.is_symlink():
+        holds_python = Path(sys.prefix).is_relative_to(path)
+        if path.name != "course" and not path.is_symlink() and not holds_python:
             os.chmod(path, path.stat().st_mode & 0o770)
     _make_reachable(sys.base_prefix)
     settings = Path(sys.prefix, "etc", "jupyter")

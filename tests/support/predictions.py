@@ -95,5 +95,5 @@ def _printed(source: Path, where: Path, is_last: Callable[[str], Any], before: s
     last = max(i for i, c in enumerate(notebook.cells) if c.cell_type == "code" and is_last(c.source))
     kept = [cell for cell in notebook.cells[: last + 1] if not cell.metadata.get("nbgrader", {}).get("grade")]
     notebook.cells = [new_code_cell(before, id="before"), *kept, new_code_cell(after, id="after")]
-    (output,) = run(notebook, where).cells[-1].outputs
-    return str(output.text)
+    outputs = run(notebook, where).cells[-1].outputs
+    return "".join(output.text for output in outputs if output.get("name") == "stdout")  # a warning may be there, too

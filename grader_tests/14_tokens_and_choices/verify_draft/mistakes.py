@@ -142,7 +142,9 @@ right.mistake(
 )
 right.mistake(
     "difference_the_other_way_round", {"target[i] - draft[i]": "draft[i] - target[i]"}, loses=REJECTED
-).feedback("You draw from what the draft gives too often. What it lacks is the target minus the draft, where positive.")
+).feedback(
+    "You draw from what the draft gives too often. Draw from what it lacks: the target minus the draft, where positive."
+)
 right.mistake("absolute_differences", {".clamp(min=0.0)": ".abs()"}, loses=REJECTED).feedback(
     "Your correction includes tokens that the draft gives too often. Negative differences count as 0."
 )

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from . import gradescope, prairielearn
+from . import gradescope_zip, prairielearn_question
 from .package import LessonFiles, Package
 
 __all__ = ["PACKAGES", "LessonFiles", "Package"]
 
-PACKAGES: dict[str, Package] = {"gradescope": gradescope.PACKAGE, "prairielearn": prairielearn.PACKAGE}
+PACKAGES: dict[str, Package] = {"gradescope": gradescope_zip.PACKAGE, "prairielearn": prairielearn_question.PACKAGE}

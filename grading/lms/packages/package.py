@@ -1,19 +1,14 @@
-"""What every platform's package has: the lesson, the wheels, the pinned versions, and two scripts."""
+"""The parts of every platform's package: the lesson, the wheels, the pinned versions, and two scripts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from grading.safe_html import FOLDER, page_templates
 
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # builds without CUDA, which would be several gigabytes
-_TEMPLATES = Environment(
-    loader=PackageLoader("grading", "templates/package"),
-    undefined=StrictUndefined,
-    keep_trailing_newline=True,
-    autoescape=lambda name: name is not None and ".html" in name,
-)
+_TEMPLATES = page_templates(FOLDER / "templates" / "package")
 
 
 @dataclass(frozen=True)
@@ -52,11 +47,11 @@ class Package:
 
 def text(template: str, **values: object) -> bytes:
     """A file made from a template in grading/templates/package."""
-    return _TEMPLATES.get_template(f"{template}.j2").render(**values).encode()
+    return f"{_TEMPLATES.get_template(f'{template}.j2').render(**values)}\n".encode()
 
 
 def set_up_files(lesson: LessonFiles) -> dict[str, bytes]:
-    """What the platform's image is built from: set_up.sh, constraints.txt and wheels."""
+    """The files from which the platform's image is built: set_up.sh, constraints.txt and wheels."""
     torch = f"torch=={lesson.pins['torch']}"
     pins = "".join(f"{name}=={version}\n" for name, version in sorted(lesson.pins.items()))
     values = {"lesson": lesson.lesson, "python": lesson.python, "torch": torch, "torch_index": TORCH_INDEX}
@@ -68,6 +63,6 @@ def set_up_files(lesson: LessonFiles) -> dict[str, bytes]:
 
 
 def grading_files(lesson: LessonFiles, form: str) -> dict[str, bytes]:
-    """What grades a submission: grade.sh and the course directory beside it."""
+    """The files that grade a submission: grade.sh and the course directory beside it."""
     course = {f"course/{path}": content for path, content in lesson.course.items()}
     return {"grade.sh": text("grade.sh", lesson=lesson.lesson, form=form), **course}
