@@ -10,7 +10,7 @@ import pytest
 from course.notebook import catalog
 from grading.authoring.stubs import stub_data
 
-from ..support.course_builder import TWO_EXERCISES, build_and_release, build_course
+from ..support.course_builder import TINY_LESSONS, build_and_release, build_course
 from ..support.repository import LESSONS, ROOT
 
 CHECK = re.compile(r"check\((\w+)\)")
@@ -34,11 +34,11 @@ def test_the_package_has_the_cells_that_are_released(lesson):
 @pytest.mark.slow
 def test_a_teachers_own_lesson_has_them_beside_its_notebook(tmp_path):
     """With the stub that this course sets."""
-    root = build_course(tmp_path / "course", [TWO_EXERCISES])
+    root, lesson = build_course(tmp_path / "course"), TINY_LESSONS[0]
     with (root / "nbgrader_config.py").open("a") as config:
         config.write('\nc.ClearSolutions.code_stub = {"python": "..."}\n')
-    build_and_release(root, TWO_EXERCISES.name)
-    released = root / "release" / TWO_EXERCISES.name
-    stubs = json.loads((released / f"{TWO_EXERCISES.name}{catalog.STUBS}").read_text())
-    assert set(stubs.values()) <= set(code_cells(released / f"{TWO_EXERCISES.name}.ipynb"))
+    build_and_release(root, lesson)
+    released = root / "release" / lesson
+    stubs = json.loads((released / f"{lesson}{catalog.STUBS}").read_text())
+    assert set(stubs.values()) <= set(code_cells(released / f"{lesson}.ipynb"))
     assert stubs and all(code.endswith("    ...") for code in stubs.values())
