@@ -251,9 +251,9 @@ from course.models.river_town import generate_stories
 learn_merges = use(train_bpe, token_fallbacks.train_bpe)
 stories = generate_stories(60_000, seed=1)  # the beginning of the text that the small model was trained on
 merges = learn_merges(stories[:20_000], 256)
-pieces = [bytes([i]) for i in range(256)]
+pieces = [bytes((i,)) for i in range(256)]
 for left, right in merges:
-    pieces.append(pieces[left] + pieces[right])
+    pieces += [pieces[left] + pieces[right]]
 print("the first ten:", [piece.decode() for piece in pieces[256:266]])
 print("Learned with", learn_merges.whose)
 

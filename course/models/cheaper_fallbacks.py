@@ -88,12 +88,13 @@ class PagedCache:
 
     def _free(self) -> list[int]:
         used = {page for pages, _ in self._texts.values() for page in pages}
-        return [page for page in range(len(self.keys)) if page not in used]
+        return sorted(set(range(len(self.keys))) - used)
 
     @property
     def n_free(self) -> int:
         """The number of free pages."""
-        return len(self._free())
+        free = self._free()
+        return len(free)
 
     def new(self) -> int:
         """The id of a new, empty text."""

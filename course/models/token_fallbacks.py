@@ -23,13 +23,14 @@ Merges = list[tuple[int, int]]
 def train_bpe(text: str, n_merges: int) -> Merges:
     """Merges of a text, whose ids are characters of a string here."""
     written, merges = text.encode().decode("latin-1"), Merges()
-    for new in range(256, 256 + n_merges):
+    for new_id in range(256, 256 + n_merges):
         counts = Counter(pairwise(written))
         pair, often = min(counts.items(), key=lambda item: (-item[1], item[0]), default=(("", ""), 0))
         if often < 2:
             break
-        written = written.replace("".join(pair), chr(new))
-        merges.append((ord(pair[0]), ord(pair[1])))
+        written = written.replace("".join(pair), chr(new_id))
+        left, right = map(ord, pair)
+        merges.append((left, right))
     return merges
 
 

@@ -14,9 +14,9 @@ delta_rule = challenge(
         "so that it gives another value?",
         "For each position: read what the state has under the key, take the difference from the new value, add beta "
         "times the outer product of key and difference, and only then read with the query.",
-        "In a loop over t, with `k = key[..., t, :]`: `read = (k[..., None, :] @ state)[..., 0, :]`, then `state = "
-        "state + <beta> * k[..., :, None] * (<…> - read)[..., None, :]`. Collect the outputs and stack them along "
-        "dimension -2.",
+        "In a loop over t: the product of the key as a row, (..., 1, K), with the state is the value that is stored, "
+        "(..., 1, V). The outer product of key and correction is (..., K, 1) times (..., 1, V). Add it with beta to a "
+        "new state, read with the query as you read with the key, and stack the outputs along dimension -2.",
     ),
 )
 
