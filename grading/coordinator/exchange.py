@@ -10,7 +10,7 @@ import glob
 import logging
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -81,59 +81,60 @@ class CourseExchange:
         if not has_gradebook(self._root):
             return []
         with open_gradebook(self._root) as gradebook:
-            graded_at, due = times_of_grades(gradebook), {one.name: one.duedate for one in gradebook.assignments}
+            graded_at = times_of_grades(gradebook)
+            due = {assignment.name: assignment.duedate for assignment in gradebook.assignments}
         watched = due.keys() & set(list_lessons(self._root, lessons, ordinary=True))
         if not self._factory.Collect(self._directory(), None, config=self._config).before_duedate:
             due = dict.fromkeys(due)
         latest: dict[tuple[str, str], ExchangeSubmission] = {}
-        for one in sorted(self._submissions(watched), key=lambda one: one.at):
-            before = latest.get((one.student, one.lesson))
-            limit = due[one.lesson]
-            if before is None or limit is None or one.at <= limit or before.at > limit:
-                latest[one.student, one.lesson] = one
-        found = (_unless_released(one, graded_at.get(key)) for key, one in latest.items())
-        return sorted((one for one in found if one), key=lambda one: one.at)
+        for submission in sorted(self._submissions(watched), key=lambda submission: submission.at):
+            before = latest.get((submission.student, submission.lesson))
+            limit = due[submission.lesson]
+            if before is None or limit is None or submission.at <= limit or before.at > limit:
+                latest[submission.student, submission.lesson] = submission
+        found = (_unless_released(submission, graded_at.get(key)) for key, submission in latest.items())
+        return sorted(filter(None, found), key=lambda submission: submission.at)
 
-    def collect(self, one: ExchangeSubmission) -> bool:
+    def collect(self, submission: ExchangeSubmission) -> bool:
         """Collect a submission; returns whether submitted/ has it now.
 
         A submission that belongs to another account than its name says is not collected unless
         `c.ExchangeCollect.check_owner` is off. Raises what nbgrader raises.
         """
-        directory = self._directory(one)
-        there = Path(directory.format_path(directory.submitted_directory, one.student, one.lesson))
-        if read_secret(there) != read_secret(one.folder):
+        directory = self._directory(submission)
+        there = Path(directory.format_path(directory.submitted_directory, submission.student, submission.lesson))
+        if read_secret(there) != read_secret(submission.folder):
             collector = self._factory.Collect(directory, Authenticator(config=self._config), config=self._config)
             collector.log, collector.update = LOG, True
-            if collector.check_owner and _owner(one.folder) != one.student:
+            if collector.check_owner and _owner(submission.folder) != submission.student:
                 return False
             collector.start()
-        return read_secret(there) == read_secret(one.folder)
+        return read_secret(there) == read_secret(submission.folder)
 
-    def release(self, one: ExchangeSubmission) -> bool:
+    def release(self, submission: ExchangeSubmission) -> bool:
         """Release a submission's feedback page; returns whether the exchange has it now.
 
         Raises what nbgrader raises.
         """
         release = self._factory.ReleaseFeedback(
-            self._directory(one), Authenticator(config=self._config), config=self._config
+            self._directory(submission), Authenticator(config=self._config), config=self._config
         )
         release.log = LOG
-        before = _modified(one.page)
+        before = _modified(submission.page)
         release.start()
-        return _modified(one.page) != before
+        return _modified(submission.page) != before
 
     def waits(self) -> Iterator[tuple[str, float]]:
         """Student and seconds from submission to released feedback, of each submission that has feedback."""
         lessons = list_lessons(self._root, ordinary=True)
-        for one in self._submissions(lessons):
-            if released := _modified(one.page):
-                yield one.student, released - one.at.replace(tzinfo=UTC).timestamp()
+        for submission in self._submissions(lessons):
+            if released := _modified(submission.page):
+                yield submission.student, released - submission.at.replace(tzinfo=UTC).timestamp()
 
-    def _directory(self, one: ExchangeSubmission | None = None) -> CourseDirectory:
+    def _directory(self, submission: ExchangeSubmission | None = None) -> CourseDirectory:
         directory = CourseDirectory(config=self._config)
-        if one:
-            directory.assignment_id, directory.student_id = one.lesson, glob.escape(one.student)
+        if submission:
+            directory.assignment_id, directory.student_id = submission.lesson, glob.escape(submission.student)
         return directory
 
     def _submissions(self, watched: Collection[str]) -> Iterator[ExchangeSubmission]:
@@ -159,14 +160,14 @@ class CourseExchange:
 _REMEDY = "docs/hub.md shows the lines of nbgrader_config.py"
 
 
-def _unless_released(one: ExchangeSubmission, graded_at: datetime | None) -> ExchangeSubmission | None:
+def _unless_released(submission: ExchangeSubmission, graded_at: datetime | None) -> ExchangeSubmission | None:
     """None if the exchange has feedback that is not older than the grade."""
-    released = _modified(one.page)
+    released = _modified(submission.page)
     if not released:
-        return one
+        return submission
     if graded_at is None or graded_at.replace(tzinfo=UTC).timestamp() <= released:
         return None
-    return ExchangeSubmission(one.lesson, one.student, one.folder, one.at, one.page, again=True)
+    return replace(submission, again=True)
 
 
 def _owner(folder: Path) -> str:

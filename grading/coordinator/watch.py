@@ -144,10 +144,20 @@ class Watch:
     def _choose(self) -> list[ExchangeSubmission]:
         """The submissions for the next round, all of one lesson."""
         waiting = CourseExchange(self.root).waiting(self.lessons)
-        self._failed = {one.folder: self._failed[one.folder] for one in waiting if one.folder in self._failed}
+        self._failed = {
+            submission.folder: self._failed[submission.folder]
+            for submission in waiting
+            if submission.folder in self._failed
+        }
         self.state.waiting = len(waiting)
-        due = [one for one in waiting if one.folder not in self._failed or self._failed[one.folder].over]
-        return [one for one in due if one.lesson == due[0].lesson][: BATCH * (self.workers or cpu_count())]
+        due = [
+            submission
+            for submission in waiting
+            if submission.folder not in self._failed or self._failed[submission.folder].over
+        ]
+        return [submission for submission in due if submission.lesson == due[0].lesson][
+            : BATCH * (self.workers or cpu_count())
+        ]
 
     def _handle(self, chosen: list[ExchangeSubmission]) -> None:
         """Collect and grade submissions of one lesson, and release their feedback."""
@@ -160,7 +170,7 @@ class Watch:
             released = self._each(written, exchange.release, RELEASE)
         if not chosen or (self._stop.is_set() and not released):
             return
-        self._waited.extend(_age(one) for one in released if not one.again)
+        self._waited.extend(_age(submission) for submission in released if not submission.again)
         self.state.waited_seconds = in_seconds(self._waited)
         self.state.released += len(released)
         seconds, lesson = round(time.monotonic() - begun, 1), chosen[0].lesson
@@ -173,12 +183,14 @@ class Watch:
     def _graded(self, collected: list[ExchangeSubmission], quiet: SafeConsole) -> list[ExchangeSubmission]:
         if not collected:
             return []
-        lesson, students = collected[0].lesson, {one.student for one in collected}
+        lesson, students = collected[0].lesson, {submission.student for submission in collected}
         outcome = grade_class(
             self.root, [lesson], quiet, students=students, unsandboxed=self.unsandboxed, workers=self.workers
         )
         done = {student for _, student in [*outcome.graded, *outcome.up_to_date]}
-        return self._each(collected, lambda one: one.student in done, outcome.failed.get((lesson, ""), GRADE))
+        return self._each(
+            collected, lambda submission: submission.student in done, outcome.failed.get((lesson, ""), GRADE)
+        )
 
     def _written(self, graded: list[ExchangeSubmission], quiet: SafeConsole) -> list[ExchangeSubmission]:
         if not graded:
@@ -188,34 +200,36 @@ class Watch:
             self.root,
             [graded[0].lesson],
             quiet,
-            students={one.student for one in graded},
+            students={submission.student for submission in graded},
             workers=self.workers,
             report=lambda record: pages.update({record["student"]: record["page"]}),
         )
-        return self._each(graded, lambda one: bool(pages.get(one.student)), WRITE)
+        return self._each(graded, lambda submission: bool(pages.get(submission.student)), WRITE)
 
     def _each(
         self, every: list[ExchangeSubmission], step: Callable[[ExchangeSubmission], bool], failure: str
     ) -> list[ExchangeSubmission]:
         """Do a step for each submission; returns those for which it succeeded, and puts off the others."""
         done = []
-        for one in every:
+        for submission in every:
             try:
-                fine = step(one)
+                fine = step(submission)
             except Exception:  # nbgrader raises various ones; one submission must not stop the others
                 fine = False
             if fine:
-                done.append(one)
+                done.append(submission)
                 continue
-            self._put_off([one], failure)
+            self._put_off([submission], failure)
         return done
 
     def _put_off(self, failed: Iterable[ExchangeSubmission], failure: str) -> None:
-        for one in failed:
-            self._failed.setdefault(one.folder, _Delay()).extend(failure.replace("{lesson}", one.lesson), self.every)
+        for submission in failed:
+            self._failed.setdefault(submission.folder, _Delay()).extend(
+                failure.replace("{lesson}", submission.lesson), self.every
+            )
 
     def _failures(self, of: Iterable[ExchangeSubmission]) -> Counter[str]:
-        return Counter(self._failed[one.folder].what for one in of if one.folder in self._failed)
+        return Counter(self._failed[submission.folder].what for submission in of if submission.folder in self._failed)
 
     def _tell(self, doing: str) -> None:
         """Write the state."""
@@ -250,7 +264,9 @@ def _stop_between_steps(stop: Event) -> Iterator[None]:
         stop.set()
 
     numbers = [getattr(signal, name) for name in STOPS if hasattr(signal, name)]
-    before = {one: signal.signal(one, request) for one in numbers if signal.getsignal(one) is not signal.SIG_IGN}
+    before = {
+        number: signal.signal(number, request) for number in numbers if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield
     finally:
@@ -258,8 +274,8 @@ def _stop_between_steps(stop: Event) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _age(one: ExchangeSubmission) -> float:
-    return max(0.0, datetime.now(UTC).timestamp() - one.at.replace(tzinfo=UTC).timestamp())
+def _age(submission: ExchangeSubmission) -> float:
+    return max(0.0, datetime.now(UTC).timestamp() - submission.at.replace(tzinfo=UTC).timestamp())
 
 
 def _without_names(error: Exception) -> str:

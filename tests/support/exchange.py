@@ -66,6 +66,6 @@ class Exchange:
 
     def _run(self, step: type, config: Config) -> None:
         directory = CourseDirectory(config=config)
-        one = step(coursedir=directory, authenticator=Authenticator(config=config), config=config)
-        one.log = SILENT
-        one.start()
+        exchange_step = step(coursedir=directory, authenticator=Authenticator(config=config), config=config)
+        exchange_step.log = SILENT
+        exchange_step.start()
