@@ -144,20 +144,13 @@ class Watch:
     def _choose(self) -> list[ExchangeSubmission]:
         """The submissions for the next round, all of one lesson."""
         waiting = CourseExchange(self.root).waiting(self.lessons)
-        self._failed = {
-            submission.folder: self._failed[submission.folder]
-            for submission in waiting
-            if submission.folder in self._failed
-        }
+        folders = {submission.folder for submission in waiting}
+        self._failed = {folder: delay for folder, delay in self._failed.items() if folder in folders}
         self.state.waiting = len(waiting)
-        due = [
-            submission
-            for submission in waiting
-            if submission.folder not in self._failed or self._failed[submission.folder].over
-        ]
-        return [submission for submission in due if submission.lesson == due[0].lesson][
-            : BATCH * (self.workers or cpu_count())
-        ]
+        put_off = {folder for folder, delay in self._failed.items() if not delay.over}
+        due = [submission for submission in waiting if submission.folder not in put_off]
+        of_one_lesson = [submission for submission in due if submission.lesson == due[0].lesson]
+        return of_one_lesson[: BATCH * (self.workers or cpu_count())]
 
     def _handle(self, chosen: list[ExchangeSubmission]) -> None:
         """Collect and grade submissions of one lesson, and release their feedback."""
