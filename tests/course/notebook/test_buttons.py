@@ -66,11 +66,18 @@ def test_a_damaged_file_of_unanswered_cells_leaves_the_other_buttons(learner):
         assert task == {"solution": False, "stub": ""}
 
 
-def test_a_front_end_gets_the_state_as_json():
+@pytest.fixture
+def shell():
+    """IPython's shell, as in a kernel; ended afterwards, since `course` takes a process that has one for a notebook."""
+    yield InteractiveShell.instance()
+    InteractiveShell.clear_instance()
+
+
+def test_a_front_end_gets_the_state_as_json(shell):
     code = (Path(course.__file__).parent / "labextension" / "static" / "buttons.js").read_text(encoding="utf-8")
     asks = re.search(r"const STATE = `(.*?)`;", code, re.DOTALL)
     assert asks, "the expression that buttons.js sends to the kernel"
     expression = asks[1].replace("\\\n", "")
-    asked = InteractiveShell.instance().user_expressions({"state": expression})["state"]
+    asked = shell.user_expressions({"state": expression})["state"]
     assert asked["status"] == "ok"
     assert json.loads(json.dumps(asked["data"]["application/json"])) == buttons.button_state()
