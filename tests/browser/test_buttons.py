@@ -93,8 +93,10 @@ class Learner:
             self.page.locator(".lm-Menu-itemLabel").filter(has_text=re.compile(f"^{re.escape(item)}$")).click()
 
     def saved_cells(self) -> list[dict]:
+        before = self.file.stat().st_mtime_ns
         self.menu("File", "Save Notebook")
-        expect(self.page.locator(".jp-mod-dirty")).to_have_count(0)
+        while self.file.stat().st_mtime_ns == before or not self.file.read_bytes().endswith(b"}\n"):  # being written
+            self.page.wait_for_timeout(100)
         return json.loads(self.file.read_text(encoding="utf-8"))["cells"]
 
 
