@@ -7,8 +7,9 @@ from grading.course_dir.course_config import course_settings  # noqa: E402
 
 c.merge(course_settings(__file__))
 
-# Sources are beside, never inside, an assignment's folder; if one were inside, it would still not be released
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".pytest_cache", "*.py", ".git*"]
+# Sources are beside, never inside, an assignment's folder; if one were inside, it would still not be released. Students
+# hand in the package's wheel with the folder that they fetched
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".pytest_cache", "*.py", ".git*", "*.whl"]
 
 c.Execute.skip_cells_with_tag = ""
 
@@ -35,6 +36,7 @@ c.AssignLatePenalties.plugin_class = "grading.nbgrader_plugins.late_policy.LateP
 
 c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback_exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = []
+c.ExchangeFactory.release_assignment = "grading.nbgrader_plugins.exchange_release.ReleaseAssignment"
 c.ExchangeFactory.collect = "grading.nbgrader_plugins.exchange_collect.Collect"
 c.ExchangeFactory.release_feedback = "grading.nbgrader_plugins.release_feedback.ReleaseFeedback"
 

@@ -24,6 +24,7 @@ from .support.repository import LESSONS, ROOT
 pytestmark = pytest.mark.slow
 
 LESSON = "02_softmax"
+EXTENSION = ("package.json", "install.json", "static/buttons.js")  # of JupyterLab and Notebook
 PROVISIONERS = """
 from jupyter_client.provisioning import KernelProvisionerFactory
 print(*KernelProvisionerFactory.instance().get_provisioner_entries())
@@ -57,8 +58,11 @@ def names(wheel: Path) -> set[str]:
 def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     data = f"attention_course_teach-{described(wheels['grading']).version}.data"
     server = f"{data}/data/etc/jupyter/jupyter_server_config.d/attention-grading.json"  # the panel in the formgrader
+    buttons = f"attention_course-{described(wheels['course']).version}.data"
     for package, wheel in wheels.items():
-        assert {name.split("/")[0] for name in names(wheel)} - {data} == {package}
+        assert {name.split("/")[0] for name in names(wheel)} - {data, buttons} == {package}
+    extension = {f"{buttons}/data/share/jupyter/labextensions/attention-course/{file}" for file in EXTENSION}
+    assert {name for name in names(wheels["course"]) if name.startswith(buttons)} == extension
     shipped = {
         "text/harbour.txt",
         "text/river_town.toml",

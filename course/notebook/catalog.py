@@ -26,6 +26,7 @@ SOLUTIONS = ".solutions"  # published or not, see `course/notebook/solutions.py`
 QUESTIONS = ".questions"  # written questions without points: rubrics and model answers, as JSON
 PREDICTIONS = ".predictions"  # answers to the calls of `predict`, as JSON
 EXPERIMENTS = ".experiment"  # what a finding of the lesson's experiment is compared with, as JSON
+STUBS = ".stubs"  # the cells of exercises, steps and challenges before an answer, as JSON
 
 
 def lessons() -> list[str]:
@@ -129,6 +130,11 @@ def predictions_of(lesson: str) -> dict[str, dict[str, Any]]:
 def experiment_of(lesson: str) -> dict[str, Any]:
     """Return the lesson's experiment; empty if it has none. Raises ValueError for a damaged file."""
     return _read_json(f"{lesson}{EXPERIMENTS}")
+
+
+def stubs_of(lesson: str) -> dict[str, str]:
+    """The unanswered cells of a lesson's tasks by name. Raises ValueError for a damaged file."""
+    return _read_json(f"{lesson}{STUBS}")
 
 
 def _read_json(file: str) -> dict[str, Any]:

@@ -39,6 +39,15 @@ def solution(f: Any) -> None:
     display_markdown("\n\n".join([first, *shown]))
 
 
+def is_open(name: str) -> bool:
+    """Whether `solution` would show the answers to an exercise or step of this session's lesson."""
+    try:
+        lesson = session.lesson_of(name)
+        return bool(_published(lesson, name)) and not _still_missing(lesson, name)
+    except (LookupError, OSError, ValueError):
+        return False
+
+
 def _published(lesson: str, name: str) -> list[dict[str, str]]:
     """Read the solutions. Raises FileNotFoundError, or ValueError for a damaged file."""
     if code := catalog.step_answer(lesson, name):

@@ -8,6 +8,7 @@ They are needed where a course differs from the student's package.
     NN_lesson.questions            rubrics and model answers of written questions that have no points
     NN_lesson.predictions          answers to the calls of `predict`
     NN_lesson.experiment           what the finding of the lesson's experiment is compared with
+    NN_lesson.stubs                the unanswered cells, which the button *Reset* puts back
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .check_data_files import FINGERPRINTS, begins_lesson, export, export_finger
 from .lesson_text import read_lesson
 from .predictions import experiment_data, prediction_data
 from .questions import question_data
+from .stubs import stub_data
 
 NOTHING = b"{}\n"
 
@@ -54,6 +56,7 @@ def write_beside(root: Path, name: str) -> bool:
         (catalog.QUESTIONS, question_data(tests, LessonChange()), question_data(tests, change)),
         (catalog.PREDICTIONS, predictions, predictions),
         (catalog.EXPERIMENTS, experiment := experiment_data(tests), experiment),
+        (catalog.STUBS, stubs := stub_data(root, name), stubs),
     ):
         changed = _write_json(root, f"{name}{ending}", root / "source" / name, own, asked) or changed
     return changed

@@ -36,9 +36,11 @@ EXAMPLES = (
     "*.questions",
     "*.predictions",
     "*.experiment",
+    "*.stubs",
     "*/*.practice",
     "outline.json",
 )  # check data beside the notebook, if the package does not have the lesson
+EXTENSION = f"share/jupyter/labextensions/{PACKAGE}"  # where Jupyter looks for it, below an environment
 SITE = "docs"  # the folder of a repository that GitHub publishes as a web site
 OURS = "<!-- written by `grading publish`, which writes it again -->"
 SINCE_1980 = "315532800"  # seconds: the earliest time that a zip can store; a fixed time makes wheels reproducible
@@ -209,6 +211,7 @@ def make_wheel(into: Path, examples: Mapping[str, bytes], notebooks: Mapping[str
         place = unpacked / "course" / "lessons" / name / f"{name}.ipynb"
         place.parent.mkdir(parents=True)
         place.write_bytes(content)
+    shutil.copytree(unpacked / "course" / "labextension", unpacked / f"{unpacked.name}.data" / "data" / EXTENSION)
     about = unpacked / f"{unpacked.name}.dist-info"
     for file in ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE"):
         if text := found.read_text(file):

@@ -193,7 +193,7 @@ def add_workers(verb: argparse._ActionsContainer, items: str) -> None:
     )
 
 
-def add_unsandboxed(verb: argparse.ArgumentParser) -> None:
+def add_unsandboxed(verb: argparse._ActionsContainer) -> None:
     verb.add_argument(
         "--unsandboxed",
         action="store_true",

@@ -29,7 +29,7 @@ VERBS = {  # the groups in `--help`, in the order of a term
     "Write lessons": ("new-lesson", "build", "prove", "sync"),
     "Release": ("release", "publish", "site"),
     "Collect": ("collect", "restore"),
-    "Grade": ("grade", "watch", "grade-file", "review", "report"),
+    "Grade": ("grade", "watch", "grade-file", "package", "review", "report"),
     "Give back": ("feedback", "feedback-zip", "gradebook", "fill-gradebook", "push"),
     "Change": ("extend", "excuse", "reopen", "regrade", "verify-grades", "history"),
     "Look after": ("doctor", "backup", "restore-backup", "migrate", "export-student", "forget", "completion"),

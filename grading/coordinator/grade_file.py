@@ -5,8 +5,10 @@ The verdicts are those of `grading grade` for the same file, seed and settings.
 
 from __future__ import annotations
 
+import os
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,12 +19,15 @@ from ..course_dir.seeds import seed_id
 from ..errors import StepFailed
 from ..feedback.make_page import make_page
 from ..gradebook.view import known_to_gradebook, load_released
+from ..lms.file_names import printable, which_notebook
+from ..lms.platforms import NOTEBOOKS
 from ..lms.result_forms import FileResult
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..notebooks.submitted_file import MAX_BYTES
+from ..sandbox.policy import CONTAINED
 from .agreement import disagreements
 from .nbgrader_api import configuration, is_registered
-from .submission import GradingTask, grade
+from .submission import GradingTask, grade, not_read
 
 NOBODY = ""  # the student: a file has no owner here
 
@@ -35,10 +40,21 @@ class GradedFile:
     page: str = ""
 
 
-def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsandboxed: bool = False) -> GradedFile:
-    """Grade a notebook or a Python file.
+def grade_file(
+    root: Path,
+    file: Path,
+    lesson: str,
+    *,
+    page: bool = False,
+    unsandboxed: bool = False,
+    contained: bool = False,
+    results: Iterable[Path] = (),
+) -> GradedFile:
+    """Grade a notebook or a Python file, or the one in a folder that was handed in.
 
-    page  whether to make the feedback page, too
+    page       whether to make the feedback page, too
+    contained  whether the level `contained` will do where this machine does not grant the full sandbox
+    results    files to which the caller will write the result: at that level no student code may reach their folders
 
     Raises StepFailed if the lesson cannot be graded or there is no such file, SubmissionNotGraded, SandboxUnavailable.
     """
@@ -50,12 +66,22 @@ def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsan
     if problems := disagreements(root, lesson):
         raise StepFailed(f"{lesson} is not graded. {' '.join(problems)}")
     config = configuration(root, unsandboxed=unsandboxed)
-    coursedir, settings = CourseDirectory(config=config), JudgedExecute(config=config, root=str(root))
+    coursedir, settings = (
+        CourseDirectory(config=config),
+        JudgedExecute(config=config, root=str(root), contained=contained),
+    )
     released = load_released(coursedir.db_url, lesson, lesson, coursedir)
     most = config.SubmissionExporter.get("max_bytes", MAX_BYTES)
-    work = settings.work(lesson, released)
-    text = grade(GradingTask(NOBODY, str(file.absolute()), work, most, seed_id(settings.secret), config)).text
-    result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began)
+    chosen, why = choose_file(file, lesson) if file.is_dir() else (file, "")
+    handed_in = file if file.is_dir() else file.parent
+    folders = {path.resolve() for path in (handed_in, *(result.parent for result in results))}
+    if settings.level != CONTAINED:
+        folders = set()
+    private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
+    work = replace(settings.work(lesson, released), private=private)
+    task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config)
+    text = (not_read(task, why) if why else grade(task)).text
+    result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began, settings.level)
     if not page:
         return GradedFile(result)
     ids = {"db_url": coursedir.db_url, "assignment": lesson, "notebook": lesson, "student": NOBODY}
@@ -63,4 +89,29 @@ def grade_file(root: Path, file: Path, lesson: str, *, page: bool = False, unsan
         graded = Path(folder, f"{lesson}.ipynb")
         graded.write_text(text, encoding="utf-8")
         whole = bool(config.FeedbackExporter.get("lesson_text", False))
-        return GradedFile(result, make_page(root, graded, ids, known_to_gradebook(ids, released, whole)))
+        known = known_to_gradebook(ids, released, whole)
+        return GradedFile(result, make_page(root, graded, ids, known, contained=contained))
+
+
+def choose_file(folder: Path, lesson: str) -> tuple[Path, str]:
+    """The file in `folder` that counts, and "", or `folder` and why none does, as a sentence for the student.
+
+    A name with the lesson's counts before others, a notebook before a Python file, and then the shortest path.
+    """
+    ranked = dict[Path, tuple[bool, int, int, int, int]]()
+    for place, _, names in os.walk(folder):
+        for name in names:
+            ending = next((ending for ending in NOTEBOOKS if name.lower().endswith(ending)), "")
+            meant = which_notebook(name[: -len(ending)], [lesson]) if ending and not name.startswith(".") else None
+            if meant:
+                file = Path(place, name)
+                depth = len(file.relative_to(folder).parts)
+                ranked[file] = meant.by_name, -NOTEBOOKS.index(ending), -depth, -meant.copies, meant.version
+    if not ranked:
+        return folder, f"No notebook was handed in. Hand in {lesson}.ipynb."
+    best = max(ranked.values())
+    chosen = sorted(file for file, rank in ranked.items() if rank == best)
+    if len(chosen) > 1:
+        several = " and ".join(printable(file.name) for file in chosen[:2])
+        return folder, f"It is not clear which file counts: {several}. Hand in one file, {lesson}.ipynb."
+    return chosen[0], ""

@@ -25,6 +25,7 @@ from .nbgrader_api import open_gradebook
 TRIAL = ".migrating-"  # prefix of the folders
 PARTS = ("source", "grader_tests", "release")
 AT_ONCE = 1000  # rows of the gradebook in memory at a time
+ABOUT_STUDENTS = frozenset({"student", "submitted_assignment", "submitted_notebook", "comment", "grade"})  # tables
 SETTINGS = ("*.py", "*.toml", f"{FILE}*", ".proofs.json")
 
 
@@ -41,7 +42,7 @@ def trial_course(root: Path) -> Iterator[Path]:
         trial = Path(folder)
         _copy_settings(root, trial)
         with (trial / CONFIG).open("a", encoding="utf-8") as settings:
-            settings.write(f"\nc.CourseDirectory.db_url = {_copy_gradebook(root, trial / 'gradebook.db')!r}\n")
+            settings.write(f"\nc.CourseDirectory.db_url = {copy_gradebook(root, trial / 'gradebook.db')!r}\n")
         for part in PARTS:
             if (root / part).is_dir():
                 shutil.copytree(root / part, trial / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -82,8 +83,10 @@ def _copy_settings(root: Path, trial: Path) -> None:
             shutil.copy2(path, trial)
 
 
-def _copy_gradebook(root: Path, target: Path) -> str:
+def copy_gradebook(root: Path, target: Path, *, grades: bool = True) -> str:
     """Copy the course's gradebook to a file; returns the file's URL.
+
+    grades  whether to copy the students and their grades, too, beside the released lessons
 
     Copies table by table. Raises StepFailed.
     """
@@ -91,6 +94,8 @@ def _copy_gradebook(root: Path, target: Path) -> str:
     Base.metadata.create_all(engine)
     with open_gradebook(root) as gradebook, engine.begin() as copy:
         for table in Base.metadata.sorted_tables:
+            if table.name in ABOUT_STUDENTS and not grades:
+                continue
             rows = gradebook.db.execute(select(table).execution_options(yield_per=AT_ONCE)).mappings()
             for some in rows.partitions():
                 copy.execute(insert(table), [dict(row) for row in some])

@@ -8,20 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from grading.errors import JudgeFailed, SubmissionNotGraded, Unreadable
-from grading.sandbox import SandboxUnavailable, require
+from grading.sandbox.host_check import strongest
 
 from ..judge.gradebook_view import GradebookView
 from ..judge.start_judge import Job, JudgeProcess
 from ..notebooks.submitted_file import MAX_BYTES, resolve
 
 
-def make_page(root: Path, file: Path, ids: Mapping[str, Any], known: GradebookView) -> str:
+def make_page(
+    root: Path, file: Path, ids: Mapping[str, Any], known: GradebookView, *, contained: bool = False
+) -> str:
     """The page of a graded notebook, as HTML. Raises SubmissionNotGraded.
 
-    ids    nbgrader's names of assignment, notebook and student
-    known  the gradebook's data
+    ids        nbgrader's names of assignment, notebook and student
+    known      the gradebook's data
+    contained  whether the level `contained` will do where this machine does not grant the full sandbox
     """
-    work = Job("grading.feedback.page", root, {"ids": dict(ids), "known": asdict(known)}, confined=_can_confine())
+    level = strongest(contained)  # without any, the judge is still a separate process
+    work = Job("grading.feedback.page", root, {"ids": dict(ids), "known": asdict(known)}, level=level)
     try:
         judge = JudgeProcess(work, resolve(file), MAX_BYTES)
         try:
@@ -30,12 +34,3 @@ def make_page(root: Path, file: Path, ids: Mapping[str, Any], known: GradebookVi
             judge.close()
     except (JudgeFailed, Unreadable) as error:
         raise SubmissionNotGraded(f"its page could not be made: {error}") from error
-
-
-def _can_confine() -> bool:
-    """Whether this machine can confine the judge; if not, it is still a separate process."""
-    try:
-        require()
-    except SandboxUnavailable:
-        return False
-    return True

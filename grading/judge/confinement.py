@@ -19,6 +19,7 @@ from typing import Any
 import course
 import grading
 from grading.sandbox import filesystem, kernel_process, linux, seccomp_landlock
+from grading.sandbox.contained import Box, landlock_paths
 from grading.sandbox.policy import Policy
 
 SPARE = 5  # seconds of CPU time beyond the limit, so that the server ends the judge, and gives the reason
@@ -39,6 +40,7 @@ def tree_for(root: Path, kernels: dict[str, Any]) -> dict[str, Any]:
         "shown": [*kernels["shown"], *(path for path in ours if path not in kernels["shown"])],
         "hidden": [path for path in kernels["hidden"] if path not in ours],
         "course": None,  # it is shown at its own path
+        "for_judges": [path for path in ours if path not in kernels["shown"]],
         "as_it_is": [*filesystem.nvidia_devices(), *([COUNTS] if os.path.isdir(COUNTS) else [])],
     }
 
@@ -51,6 +53,26 @@ def mount_private_tmp(policy: Policy) -> None:
     filesystem.restore_shadowed_mounts()
 
 
+def show_to_kernel(place: Path) -> None:
+    """Let the kernel's user read the course's files below `place`, which only this judge can reach by name."""
+    for folder, _, names in os.walk(place):
+        for path in (folder, *(os.path.join(folder, name) for name in names)):
+            os.chmod(path, os.stat(path).st_mode | (0o555 if path == folder else 0o444))
+
+
+def drop_rights_as_user(policy: Policy, keep: Iterable[int], box: Box, arranged: dict[str, Any]) -> None:
+    """As `drop_rights`, where there are no namespaces: as the user of `box`, in root's group, which reads graders."""
+    readable, listed = landlock_paths([*arranged["shown"], "/proc"], arranged["hidden"])
+    kernel_process.close_all_but(keep)
+    linux.adopt_orphans()
+    kernel_process.limit(replace(policy, cpu_seconds=policy.cpu_seconds + SPARE))
+    kernel_process.limit_memory(policy)
+    linux.drop_privileges(box.user, groups=[0])
+    devices = [path for path in filesystem.DEVICES if os.path.exists(path)]
+    seccomp_landlock.install_landlock((box.path,), devices, readable, listed)
+    seccomp_landlock.install_seccomp(contained=True)
+
+
 def drop_rights(policy: Policy, keep: Iterable[int]) -> None:
     """Keep only what `policy` grants and the descriptors `keep`. Raises OSError."""
     user = linux.spare_user()
@@ -60,6 +82,6 @@ def drop_rights(policy: Policy, keep: Iterable[int]) -> None:
         linux.own_user_namespace()
     kernel_process.limit(replace(policy, cpu_seconds=policy.cpu_seconds + SPARE))
     kernel_process.limit_memory(policy)
-    linux.drop_privileges(user)
+    linux.drop_privileges(user, groups=[0] if user else [])  # a course that others may not read belongs to root's group
     seccomp_landlock.install_landlock((filesystem.TEMPORARY,), filesystem.DEVICES)
     seccomp_landlock.install_seccomp()

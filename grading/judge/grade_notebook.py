@@ -143,7 +143,7 @@ def run(request: dict[str, Any], data: bytes, ready: CourseFiles) -> Iterator[di
 
     First {"notebook": …}, then for each code cell {"cell": its id}, with "outputs" and "count", or with "verdict".
 
-    request  `root`, `lesson`; `graders`, `change`, `seed`, `device`, `sandboxed`; `limits` of the sandbox,
+    request  `root`, `lesson`; `graders`, `change`, `seed`, `device`, `sandboxed`; `level` and `limits` of the sandbox,
              `cell_seconds` and `notebook_seconds`; `released`: the lesson as it was released, as JSON;
              `earlier_releases`: checksums of its cells in earlier ones
     """
@@ -165,6 +165,7 @@ def _grade_cells(
     provisioning: dict[str, Any] = {"provisioner_name": "local-provisioner", "config": {}}
     if request["sandboxed"]:
         about = {"device": request["device"], "hidden": [request["root"]], "lesson": request["lesson"]}
+        about["level"] = request["level"]
         config = {**about, "draws": likely_to_draw(cells, ready), **request["limits"]}
         provisioning = {"provisioner_name": SANDBOX, "config": config}
     # A sandboxed kernel does not use its spec, and the user's own specs are not visible there

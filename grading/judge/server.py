@@ -30,8 +30,8 @@ from types import ModuleType
 from typing import Any
 
 from grading.errors import Unreadable
-from grading.sandbox import filesystem, linux, processes, server_process
-from grading.sandbox.policy import Policy, SandboxLost, SandboxUnavailable
+from grading.sandbox import contained, filesystem, linux, processes, server_process
+from grading.sandbox.policy import CONTAINED, Policy, SandboxLost, SandboxUnavailable
 
 from ..notebooks.submitted_file import open_error
 from . import framing
@@ -58,15 +58,17 @@ def main(
     if seen:
         filesystem.remember_shadowed_mounts(seen)
     with suppress(ConnectionError):
-        _Server(control, files, forked).serve()
+        _Server(control, seen, files, forked).serve()
     os._exit(0)
 
 
 class _Child:
     """A judge as the server sees it: its process, report socket and limits."""
 
-    def __init__(self, pid: int, line: socket.socket, request: dict[str, Any]) -> None:
-        self.pid, self.line = pid, line
+    def __init__(
+        self, pid: int, line: socket.socket, request: dict[str, Any], box: contained.Box | None = None
+    ) -> None:
+        self.pid, self.line, self.box = pid, line, box
         self.policy, self.wall = Policy(**request["policy"]), float(request["wall"])
         self.begun, self.present = time.monotonic(), _memory(os.getpid())
         self.decided = ""
@@ -105,6 +107,8 @@ class _Child:
             self.decided = self.decided or f"crashed: {CRASHES[-code]}"
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)  # processes that it may have started
+        if self.box:
+            contained.end_box(self.box)
         with suppress(OSError):
             self.line.send(json.dumps({"code": code, "decided": self.decided, "cpu_seconds": spent}).encode())
         self.line.close()
@@ -115,9 +119,14 @@ class _Server:
     """Runs judges, each until it is done or its line is closed."""
 
     def __init__(
-        self, control: socket.socket, files: dict[str, Any] | None, forked: server_process.Forked | None
+        self,
+        control: socket.socket,
+        seen: dict[str, Any] | None,
+        files: dict[str, Any] | None,
+        forked: server_process.Forked | None,
     ) -> None:
         self.control, self.files, self.confined = control, files, files is not None
+        self.seen = seen if seen and seen["level"] == CONTAINED else None
         self.judges: list[_Child] = []
         self.forked = forked
         self.kernels: Any = None  # the fork server of kernels
@@ -179,18 +188,22 @@ class _Server:
     def start(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
         line, *others = descriptors
         report_socket = socket.socket(fileno=line)
-        failed = ""
+        failed, box = "", None
         if request["kernels"] and self.unavailable:
             failed = json.dumps({"unavailable": [self.unavailable.missing, self.unavailable.remedy]})
         else:
             try:
-                pid = self._fork() if request["kernels"] else os.fork()
+                if self.seen:
+                    box = contained.make_box(self.seen["directory"])
+                pid = self._fork(box) if request["kernels"] else os.fork()
             except OSError as error:
-                failed = json.dumps({"failed": f"fork: {error.strerror}"})
+                failed = json.dumps({"failed": f"fork: {error.strerror or error}"})
+                if box:
+                    contained.end_box(box)
             else:
                 if pid == 0:
-                    self._run_child(request, others, task)
-                self.judges.append(_Child(pid, report_socket, request))
+                    self._run_child(request, others, task, box)
+                self.judges.append(_Child(pid, report_socket, request, box))
         for descriptor in others:
             os.close(descriptor)
         if failed:
@@ -198,12 +211,14 @@ class _Server:
                 report_socket.send(failed.encode())
             report_socket.close()
 
-    def _fork(self) -> int:
+    def _fork(self, box: contained.Box | None) -> int:
         from grading.sandbox import launch
 
-        return launch.fork_lending(self.kernels, tempfile.gettempdir())
+        return launch.fork_lending(self.kernels, box.path if box else tempfile.gettempdir())
 
-    def _run_child(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
+    def _run_child(
+        self, request: dict[str, Any], descriptors: list[int], task: ModuleType, box: contained.Box | None
+    ) -> None:
         """Run as a judge; does not return."""
         try:
             for name in ("SIGTERM", "SIGHUP", "SIGPIPE"):
@@ -217,7 +232,7 @@ class _Server:
             answers = socket.socket(fileno=descriptors[0])
             arguments = framing.Reader(answers).next()
             with suppress(OSError):  # the coordinator may have closed the connection
-                for message in self._messages(request, arguments, descriptors[1], answers, task):
+                for message in self._messages(request, arguments, descriptors[1], answers, task, box):
                     framing.send(answers, message)
         finally:
             os._exit(0)
@@ -234,7 +249,13 @@ class _Server:
                 yield place
 
     def _messages(
-        self, request: dict[str, Any], arguments: dict[str, Any], folder: int, answers: socket.socket, task: ModuleType
+        self,
+        request: dict[str, Any],
+        arguments: dict[str, Any],
+        folder: int,
+        answers: socket.socket,
+        task: ModuleType,
+        box: contained.Box | None,
     ) -> Iterator[dict[str, Any]]:
         try:
             opened = open_file(folder, arguments["name"])
@@ -243,14 +264,21 @@ class _Server:
             if self.confined:
                 from . import confinement
 
-                confinement.mount_private_tmp(policy)
+                if box:
+                    os.environ["TMPDIR"] = tempfile.tempdir = box.path
+                else:
+                    confinement.mount_private_tmp(policy)
             with self._private_directory() as place:
                 ready = task.prepare(arguments, Path(place))
                 if self.confined:
                     kept = [answers.fileno()] if isinstance(opened, Unreadable) else [answers.fileno(), opened]
                     if request["kernels"]:
                         kept.append(self.kernels.control.fileno())
-                    confinement.drop_rights(policy, kept)
+                    if box and self.seen:
+                        confinement.show_to_kernel(Path(place))
+                        confinement.drop_rights_as_user(policy, kept, box, self.seen)
+                    else:
+                        confinement.drop_rights(policy, kept)
                 _log_to(answers)
                 yield from task.run(arguments, read_file(opened, arguments["max_bytes"]), ready)
             yield {"done": True}

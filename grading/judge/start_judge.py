@@ -32,13 +32,14 @@ from grading.errors import JudgeFailed, MalformedMessage, SubmissionNotGraded, U
 from grading.safe_text import one_line
 from grading.sandbox import server_process
 from grading.sandbox.host_check import require
-from grading.sandbox.policy import Policy, SandboxUnavailable, to_dict
+from grading.sandbox.policy import CONTAINED, FULL, NONE, Policy, SandboxUnavailable, to_dict
 
 from . import framing
 
 IN_PROCESS = not hasattr(os, "fork")
 POLICY = Policy(memory=2 * 2**30, cpu_seconds=300, processes=64)
 GRADERS, SHARED = "grader_tests", "shared"
+SECRETS = (".grading-seed*", "gradebook.db")  # in the course directory, closed to judges too
 LOG = logging.getLogger(__name__)
 _START = (
     "import sys; sys.path.append({here!r}); from sandbox import bootstrap; sys.path.pop(); "
@@ -67,7 +68,8 @@ class Job:
     root      course directory
     request   argument of the module's `prepare` and `run`
     about     argument of the module's `warm`
-    confined  whether the judge is confined; kernels: whether it may start sandboxed kernels, which requires `confined`
+    level     how the judge is confined; kernels: whether it may start sandboxed kernels, which requires that it is
+    private   at the level `contained`, more paths that no kernel may read or change
     policy    limits of the judge; wall: wall-clock limit in seconds
     """
 
@@ -75,10 +77,15 @@ class Job:
     root: Path
     request: dict[str, Any] = field(default_factory=dict)
     about: dict[str, Any] = field(default_factory=dict)
-    confined: bool = True
+    level: str = FULL
     kernels: bool = False
     policy: Policy = POLICY
     wall: float = 600.0
+    private: tuple[str, ...] = ()
+
+    @property
+    def confined(self) -> bool:
+        return self.level != NONE
 
     def line(self) -> bytes:
         """The message that asks the server for this job."""
@@ -189,18 +196,21 @@ class _Server:
     """A running server of judges for one course."""
 
     def __init__(self, work: Job) -> None:
-        self.kind = _kind_of(work)
+        self.kind, self.private = _kind_of(work), set(work.private)
         self.read: dict[str, int] = dict(_graders_of(work))  # modification time of each grader file
-        self.directory = tempfile.mkdtemp(prefix="judges-")
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         environment, files, seen = {**os.environ, "OMP_NUM_THREADS": "1"}, None, None
         if work.confined:
-            from grading.sandbox import filesystem, launch
+            from grading.sandbox import contained, filesystem, launch
 
             from .confinement import tree_for
 
-            environment, files = launch.ENVIRONMENT, filesystem.plan((str(work.root),))
+            environment, files = launch.ENVIRONMENT, filesystem.plan((str(work.root), *work.private), work.level)
             seen = tree_for(work.root, files)
+            if work.level == CONTAINED:
+                secrets = (str(path) for name in SECRETS for path in work.root.glob(name))
+                contained.demand_privacy(files, seen["for_judges"], secrets)
+        self.directory = tempfile.mkdtemp(prefix="judges-")
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         code = _START.format(here=str(Path(grading.__file__ or "").parent), descriptor=theirs.fileno())
         with tempfile.TemporaryFile() as log, theirs:
             self.process = subprocess.Popen(
@@ -215,6 +225,7 @@ class _Server:
             )
             theirs.close()
             kernels = files["python_path"] if files and work.kernels else None
+            seen = seen and {**seen, "directory": self.directory}
             answer = self._set_up({"tree": seen, "directory": self.directory, "kernels": kernels})
             if "ready" in answer:
                 home = os.path.expanduser("~")  # Python looks for user packages there
@@ -247,7 +258,9 @@ class _Server:
     def serves(self, work: Job) -> bool:
         """Whether its judges can do this work with the current graders."""
         now = _graders_of(work)
-        return self.kind == _kind_of(work) and all(self.read.setdefault(*file) == file[1] for file in now)
+        return (self.kind == _kind_of(work) and self.private >= set(work.private)) and all(
+            self.read.setdefault(*file) == file[1] for file in now
+        )
 
     def start(self, work: Job, descriptors: list[int]) -> None:
         """Start a judge; without descriptors, only preload. Raises OSError."""
@@ -271,7 +284,7 @@ def server_for(work: Job) -> _Server:
             close()
         if not _running:
             if work.confined:
-                require()
+                require(work.level)
             _running.append(_Server(work))
         return _running[0]
 
@@ -326,14 +339,14 @@ def _kind_of(work: Job) -> tuple[Any, ...]:
     One server serves one course and, if confined, sees only the folders that it mounted at its start.
     """
     if not work.confined:
-        return False, work.root
+        return work.level, work.root
     from .confinement import of_the_course
 
     shown = []
     for path in of_the_course(work.root):
         with suppress(FileNotFoundError):  # deleted just now
             shown.append(os.stat(path))
-    return True, work.root, *((found.st_dev, found.st_ino) for found in shown)
+    return work.level, work.root, *((found.st_dev, found.st_ino) for found in shown)
 
 
 def _graders_of(work: Job) -> list[tuple[str, int]]:

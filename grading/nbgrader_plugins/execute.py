@@ -24,7 +24,8 @@ from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading
 from grading.judge.start_judge import GRADERS, POLICY, Job
 from grading.notebooks.cells import RECORD
 from grading.notebooks.released import ReleasedNotebook
-from grading.sandbox.policy import Policy, to_dict
+from grading.sandbox.host_check import strongest
+from grading.sandbox.policy import CONTAINED, FULL, NONE, Policy, to_dict
 
 from .past_releases import past_releases
 
@@ -58,6 +59,10 @@ class JudgedExecute(Execute):
         config=True
     )
 
+    contained = Bool(
+        False, help="Whether the level `contained` will do where this machine does not grant the full sandbox."
+    )
+
     root = Unicode("", help="The course's directory, if there is no converter to ask.")
 
     def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Job:
@@ -81,6 +86,7 @@ class JudgedExecute(Execute):
             "seed": seed,
             "device": self._device,
             "sandboxed": not self.unsandboxed,
+            "level": self.level,
             "limits": dict(self.limits),
             "cell_seconds": float(self.timeout or 30),
             "notebook_seconds": self.notebook_seconds,
@@ -88,8 +94,8 @@ class JudgedExecute(Execute):
             "earlier_releases": past_releases(root, lesson)[1:],
         }
         wall = PATIENCE * (self.notebook_seconds + policy.cpu_seconds)
-        sandboxed = not self.unsandboxed
-        return Job("grading.judge.grade_notebook", root, request, about, sandboxed, sandboxed, policy, wall)
+        task = "grading.judge.grade_notebook"
+        return Job(task, root, request, about, self.level, not self.unsandboxed, policy, wall)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Write the results of the exporter's judge. Raises SubmissionNotGraded, SandboxUnavailable."""
@@ -108,6 +114,13 @@ class JudgedExecute(Execute):
     @cached_property
     def secret(self) -> str:
         return str(self.seed) or course_seed(self._root())
+
+    @cached_property
+    def level(self) -> str:
+        """The level of the sandbox; the full one, which a judge then asks for, if this machine grants none."""
+        if self.unsandboxed:
+            return NONE
+        return CONTAINED if self.contained and strongest(contained=True) == CONTAINED else FULL
 
     @cached_property
     def _device(self) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from ..errors import JudgeFailed, SubmissionNotGraded, Unreadable
 from ..judge.start_judge import Job, JudgeProcess
 from ..notebooks.submitted_file import MAX_BYTES, resolve
-from ..sandbox import SandboxUnavailable, require
+from ..sandbox.host_check import strongest
+from ..sandbox.policy import SandboxUnavailable
 
 TASK = "grading.feedback.answer_html"
 
@@ -18,22 +19,10 @@ def render_answer(root: Path, notebook: Path, text: str) -> str:
     `notebook`: the graded file with the answer.
     """
     try:
-        judge = JudgeProcess(Job(TASK, root, {"text": text}, confined=_can_confine()), resolve(notebook), MAX_BYTES)
+        judge = JudgeProcess(Job(TASK, root, {"text": text}, level=strongest()), resolve(notebook), MAX_BYTES)
         try:
             return str(next(message["html"] for message in judge.messages()))
         finally:
             judge.close()
     except (JudgeFailed, SubmissionNotGraded, SandboxUnavailable, Unreadable, OSError):
         return ""
-
-
-def _can_confine() -> bool:
-    """Whether this machine can confine a judge.
-
-    Otherwise the judge is still a separate process.
-    """
-    try:
-        require()
-    except SandboxUnavailable:
-        return False
-    return True

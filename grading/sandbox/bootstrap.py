@@ -67,10 +67,14 @@ def begin(descriptor: int) -> tuple[socket.socket, dict[str, Any] | None, dict[s
 
 
 def _move(control: socket.socket, arranged: dict[str, Any], directory: str) -> None:
-    """Enter a private file tree and namespaces."""
+    """Enter a private file tree and namespaces, if there can be any."""
     from . import filesystem, forkserver, linux
+    from .policy import CONTAINED
 
     linux.name_process("judges")
+    if arranged["level"] == CONTAINED:
+        forkserver.apart(control, directory, None)
+        return
     forkserver.apart(control, directory, linux.NEWNS | linux.NEWUTS | linux.NEWIPC | linux.NEWNET)
     filesystem.build(arranged, directory)
     importlib.invalidate_caches()

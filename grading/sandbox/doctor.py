@@ -7,9 +7,10 @@ import platform
 import sys
 import time
 
-from .host_check import grants, require
+from .host_check import grants, require, strongest
 from .launch import server
-from .policy import Grant, Policy, SandboxUnavailable
+from .policy import CONTAINED, Grant, Policy, SandboxUnavailable
+from .seccomp_landlock import landlock_version
 
 _COUNTED_BY_US = {
     "memory": "by the grader, five times a second; shared memory that only a control group sees is refused",
@@ -31,7 +32,7 @@ def doctor() -> str:
     lines += _table("as root, the current user" if root else "as the current user", grants())
     if root:
         lines += ["", *_table("as an ordinary user", grants(_ORDINARY))]
-    return "\n".join([*lines, "", *_trial_run()])
+    return "\n".join([*lines, "", *_trial_run(strongest(contained=True))])
 
 
 def _table(title: str, found: tuple[Grant, ...]) -> list[str]:
@@ -40,19 +41,34 @@ def _table(title: str, found: tuple[Grant, ...]) -> list[str]:
     ]
 
 
-def _trial_run() -> list[str]:
+def _trial_run(level: str) -> list[str]:
+    missing = ""
     try:
-        require()
-        running = server()
+        try:
+            require()
+        except SandboxUnavailable as problem:
+            if level != CONTAINED:
+                raise
+            missing = problem.missing
+        running = server(level=level)
         began = time.perf_counter()
         kernel = running.launch(Policy(), "doctor", "hmac-sha256")
         took = time.perf_counter() - began
         kernel.close()
     except SandboxUnavailable as problem:
         return ["Nothing can be graded here without `--unsandboxed`.", str(problem)]
+    if level == CONTAINED:
+        return _contained(missing, took)
     lines = ["Resources that all processes of a kernel use together are counted"]
     for what, ourselves in _COUNTED_BY_US.items():
         lines.append(f"  {what:<15} {'by a control group' if what in running.counted else ourselves}")
     if running.counted != _COUNTED_BY_US.keys():
         lines.append(_TO_COUNT)
-    return [*lines, "", f"A kernel was confined in {took:.2f} s. Grading is sandboxed on this machine."]
+    return [*lines, "", f"A kernel was confined in {took:.2f} s. Grading is sandboxed on this machine. Level: full."]
+
+
+def _contained(missing: str, took: float) -> list[str]:
+    lines = ["Level: contained, and only where you ask for it: `grading grade-file --contained`.", missing]
+    if not landlock_version():
+        lines.append("There is no Landlock here, the second barrier: file permissions alone keep student code out.")
+    return [*lines, f"A kernel was confined as another user in {took:.2f} s."]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from . import linux
-from .policy import SandboxUnavailable
+from .policy import CONTAINED, FULL, SandboxUnavailable
 
 WORK, LIBRARY, BOX = "/sandbox/work", "/sandbox/library", "/sandbox/box"
 TEMPORARY, SHARED = "/tmp", "/dev/shm"
@@ -49,10 +49,11 @@ DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 """Not /dev/zero: shared mappings of it are memory that no process need show."""
 
 
-def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What to show, as plain data: `shown`, `hidden`, `python_path`, `course`.
+def plan(hidden: tuple[str, ...] = (), level: str = FULL) -> dict[str, Any]:
+    """What to show, as plain data: `shown`, `hidden`, `python_path`, `course`, `level`.
 
-    `hidden` adds paths to hide. Raises SandboxUnavailable if something must be both shown and hidden.
+    `hidden` adds paths to hide. At the level `contained`, `private` lists all that is hidden, visible otherwise or not.
+    Raises SandboxUnavailable if something must be both shown and hidden.
     """
     libraries = [*site.getsitepackages(), *sysconfig.get_paths().values()]
     if site.ENABLE_USER_SITE:
@@ -97,7 +98,8 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
         "hidden": sorted(path for path in kept_out if any(_is_below(path, s) for s in shown)),
         "python_path": libraries,
         "course": None if os.path.dirname(course) in libraries else course,
-    }
+        "level": level,
+    } | ({"private": sorted(kept_out - {"/"})} if level == CONTAINED else {})
 
 
 def _holds_modules(path: str) -> bool:

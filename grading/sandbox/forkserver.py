@@ -30,8 +30,8 @@ from dataclasses import dataclass
 from importlib.abc import SourceLoader
 from typing import Any
 
-from . import cgroups, filesystem, kernel_process, linux, processes
-from .policy import Policy, exit_reason
+from . import cgroups, contained, filesystem, kernel_process, linux, processes
+from .policy import CONTAINED, Policy, exit_reason
 
 _WATCH_EVERY = 0.2  # seconds between two looks at the kernels' usage
 _CROWD = 32  # more processes than this are a crowd
@@ -44,34 +44,48 @@ def main(descriptor: int) -> None:
     linux.name_process("kernels")
     control = socket.socket(fileno=descriptor)
     setup = json.loads(control.recv(_MESSAGE))
+    shows: Shows | None = None
     try:
         groups = cgroups.make()
+        is_contained = setup["tree"]["level"] == CONTAINED
         # From another namespace of control groups, no kernel could be moved into one
-        apart(control, setup["directory"], linux.APART & ~linux.NEWCGROUP, groups)
+        apart(control, setup["directory"], None if is_contained else linux.APART & ~linux.NEWCGROUP, groups)
         run_kernel_module = _read("kernel")  # it imports torch, and its file will be hidden
-        filesystem.build(setup["tree"], setup["directory"])
-        _preload(setup["tree"], run_kernel_module, setup["ahead"])
+        if is_contained:
+            shows = Shows.of(setup["tree"], setup["directory"])
+        else:
+            filesystem.build(setup["tree"], setup["directory"])
+        _preload(setup["tree"], run_kernel_module, setup["ahead"], shows.library if shows else filesystem.LIBRARY)
         answer: dict[str, Any] = {"ready": True, "counted": sorted(groups.counted) if groups else []}
     except BaseException as error:
         answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
     control.send(json.dumps(answer).encode())
     if "ready" in answer:
-        with suppress(ConnectionError):
-            Server(control, groups).run()
+        try:
+            with suppress(ConnectionError):
+                Server(control, groups, shows).run()
+        finally:
+            if shows:  # the outer process would do it, if nobody has killed it
+                contained.end_boxes(shows.directory)
     os._exit(0)
 
 
-def apart(control: socket.socket, directory: str, namespaces: int, groups: cgroups.Groups | None = None) -> None:
+def apart(control: socket.socket, directory: str, namespaces: int | None, groups: cgroups.Groups | None = None) -> None:
     """Continue as the first process of a new process namespace, in `namespaces`.
 
     The previous process waits for this one, removes `directory` and `groups`, and ends. If the system refuses a process
     namespace, it reports that at `control` and ends. Raises OSError if the system refuses another namespace.
+
+    Without `namespaces` (None: the level `contained`), the previous process also ends what is in `directory`.
     """
     linux.fresh_keyring()
     try:
-        if os.geteuid() != 0:
-            linux.own_user_namespace()
-        linux.unshare(linux.NEWPID)
+        if namespaces is None:
+            linux.adopt_orphans()
+        else:
+            if os.geteuid() != 0:
+                linux.own_user_namespace()
+            linux.unshare(linux.NEWPID)
         inner = os.fork()
     except OSError as error:
         control.send(json.dumps({"error": str(error)}).encode())
@@ -79,12 +93,19 @@ def apart(control: socket.socket, directory: str, namespaces: int, groups: cgrou
     if inner:
         control.close()
         os.waitpid(inner, 0)
+        if namespaces is None:
+            with suppress(OSError):
+                contained.end_boxes(directory)
         if groups:
             groups.remove()
         shutil.rmtree(directory, ignore_errors=True)
         os._exit(0)
-    linux.die_with_parent(signal.SIGKILL)
-    linux.unshare(namespaces)
+    if namespaces is None:
+        linux.adopt_orphans()
+        os.chmod(directory, 0o711)
+    else:
+        linux.die_with_parent(signal.SIGKILL)
+        linux.unshare(namespaces)
 
 
 def _read(name: str) -> Callable[[], Any]:
@@ -101,9 +122,9 @@ def _read(name: str) -> Callable[[], Any]:
     return run
 
 
-def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any], ahead: list[str]) -> None:
+def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any], ahead: list[str], library: str) -> None:
     sys.path[:] = [path for path in sys.path if path and os.path.exists(path)]
-    sys.path += [filesystem.LIBRARY] * bool(arranged["course"]) + arranged["python_path"]
+    sys.path += [library] * bool(arranged["course"]) + arranged["python_path"]
     importlib.invalidate_caches()
     sys.path_importer_cache.clear()
     kernel = run_kernel_module()
@@ -147,6 +168,29 @@ def _read_examples(lesson: str) -> None:
             gc.freeze()
 
 
+@dataclass(frozen=True)
+class Shows:
+    """At the level `contained`: where boxes are made, where `course` alone is, and what Landlock shows in kernels."""
+
+    directory: str
+    library: str
+    readable: list[str]
+    listed: list[str]
+
+    @classmethod
+    def of(cls, arranged: dict[str, Any], directory: str) -> Shows:
+        """Prepare the directory of a server for the arranged files, and use it for this process's own."""
+        library, own = f"{directory}/library", f"{directory}/server"
+        os.mkdir(library, 0o755)
+        os.mkdir(own, 0o700)
+        contained.keep_temporary_files_in(own)
+        shown = [*arranged["shown"], library, "/proc"]
+        if arranged["course"]:
+            os.symlink(arranged["course"], f"{library}/course")
+            shown.append(arranged["course"])
+        return cls(directory, library, *contained.landlock_paths(shown, arranged["private"]))
+
+
 @dataclass
 class _Child:
     """A kernel as the server sees it: its process, and the line to its client."""
@@ -157,6 +201,7 @@ class _Child:
     policy: Policy
     group: cgroups.Group | None
     memory: int
+    box: contained.Box | None = None
     decided: str | None = None
 
     def counts(self, what: str) -> bool:
@@ -167,8 +212,8 @@ class _Child:
 class Server:
     """Forks kernels, passes signals on, watches usage, and reports how they ended."""
 
-    def __init__(self, control: socket.socket, groups: cgroups.Groups | None) -> None:
-        self.control, self.groups = control, groups
+    def __init__(self, control: socket.socket, groups: cgroups.Groups | None, shows: Shows | None = None) -> None:
+        self.control, self.groups, self.shows = control, groups, shows
         self.kernels: dict[int, _Child] = {}
         self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self.waiting = selectors.DefaultSelector()
@@ -195,26 +240,34 @@ class Server:
             _prepare_to_draw()
         line = socket.socket(fileno=descriptors[0])
         policy = Policy(**request["policy"])
-        memory = policy.memory + _memory(1)
+        memory = policy.memory + _memory(os.getpid())
         group: cgroups.Group | None = None
+        given: kernel_process.Contained | None = None
         try:
             if self.groups:
                 group = self.groups.kernel(memory + policy.disk, policy.processes)
-            linux.unshare(linux.NEWPID)  # only for the next child, which becomes its first process
+            if self.shows:
+                box = contained.make_box(self.shows.directory)
+                given = kernel_process.Contained(box, self.shows.readable, self.shows.listed)
+            else:
+                linux.unshare(linux.NEWPID)  # only for the next child, which becomes its first process
             pid = os.fork()
         except OSError as error:
             pid = -1
             line.send(json.dumps({"failed": f"fork: {error}"}).encode())
         if pid == 0:
-            kernel_process.become_kernel(request, descriptors, group)
-        linux.setns(self.own_processes, linux.NEWPID)
+            kernel_process.become_kernel(request, descriptors, group, given)
+        if not self.shows:
+            linux.setns(self.own_processes, linux.NEWPID)
         for descriptor in descriptors[1:]:
             os.close(descriptor)
         if pid < 0:
+            if given:
+                contained.end_box(given.box)
             if group:
                 group.remove()
             return line.close()
-        kernel = _Child(pid, os.pidfd_open(pid), line, policy, group, memory)
+        kernel = _Child(pid, os.pidfd_open(pid), line, policy, group, memory, given.box if given else None)
         self.kernels[pid] = kernel
         self.waiting.register(kernel.handle, selectors.EVENT_READ, lambda: self.ended(kernel))
         self.waiting.register(line, selectors.EVENT_READ, lambda: self.signal(kernel))
@@ -237,8 +290,10 @@ class Server:
             os.killpg(kernel.pid, number)
 
     def ended(self, kernel: _Child) -> None:
-        """Report how `kernel` ended; its namespaces and files are already gone."""
+        """Report how `kernel` ended; its other processes are gone by then, and its files before the next kernel."""
         _, status, usage = os.wait4(kernel.pid, 0)
+        if kernel.box:
+            contained.end_user(kernel.box.user)
         code, seconds = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
         if kernel.group:
             seconds = kernel.group.processor_seconds()
@@ -260,6 +315,8 @@ class Server:
         with suppress(OSError):
             kernel.line.send(json.dumps(answer).encode())
         kernel.line.close()
+        if kernel.box:
+            contained.remove_files(kernel.box)  # may take long, but no kernel starts before
 
     def watch(self) -> None:
         """Kill each kernel whose processes together exceed its policy.
@@ -268,7 +325,7 @@ class Server:
         memory by itself, and counts their CPU time.
         """
         uncounted = {pid for pid, k in self.kernels.items() if not (k.counts("time") and k.counts("memory"))}
-        families = processes.families(uncounted) if uncounted else {}
+        families = self._families(uncounted) if uncounted else {}
         for pid, kernel in list(self.kernels.items()):
             family = families.get(pid, [])
             if kernel.group:
@@ -279,6 +336,16 @@ class Server:
                 self.kill(kernel, _out_of_time(kernel.policy))
             elif not kernel.counts("memory") and _memory_of(family, kernel.memory) > kernel.memory:
                 self.kill(kernel, _out_of_memory(kernel.policy))
+            elif kernel.box and contained.overfull(kernel.box.path, kernel.policy.disk, kernel.policy.files):
+                self.kill(kernel, _out_of_disk(kernel.policy))
+
+    def _families(self, pids: set[int]) -> dict[int, list[int]]:
+        """The processes of each of these kernels."""
+        boxes = {pid: box.user for pid in pids if (box := self.kernels[pid].box)}
+        if not boxes:
+            return processes.families(pids)
+        owned = processes.owned_by(set(boxes.values()))
+        return {pid: owned[user] for pid, user in boxes.items()}
 
     def kill(self, kernel: _Child, why: str) -> None:
         kernel.decided = why
@@ -292,6 +359,10 @@ def _out_of_time(policy: Policy) -> str:
 
 def _out_of_memory(policy: Policy) -> str:
     return f"ran out of memory ({policy.memory // 2**20} MiB for all its processes)"
+
+
+def _out_of_disk(policy: Policy) -> str:
+    return f"used more than {policy.disk // 2**20} MiB or {policy.files} files in its directories"
 
 
 def _memory_of(family: list[int], most: int) -> int:

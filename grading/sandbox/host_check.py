@@ -11,14 +11,16 @@ import functools
 import json
 import os
 import platform
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from . import linux, seccomp_landlock
-from .policy import Grant, SandboxUnavailable
+from .policy import CONTAINED, FULL, NONE, Grant, SandboxUnavailable
 
 _SCRIPT = "import sys; sys.path.append({here!r}); from sandbox import host_check; host_check.main({user!r})"
 _PATIENCE = 60.0  # seconds for all trials together, which take tenths of a second
@@ -45,6 +47,29 @@ def _try_users() -> str:
         return f"each kernel gets its own user (such as {user})"
     linux.own_user_namespace()
     return "each kernel gets its own user namespace"
+
+
+def _try_other_user() -> str:
+    if os.geteuid() != 0:
+        raise OSError("only root can start processes as another user")
+    from . import contained
+
+    directory = tempfile.mkdtemp(prefix="trial-")
+    box, (ours, theirs) = contained.make_box(directory), os.pipe()
+    if os.fork() == 0:
+        try:
+            linux.drop_privileges(box.user)
+            os.write(theirs, b"x")
+            signal.pause()
+        finally:
+            os._exit(1)
+    os.close(theirs)
+    became = os.read(ours, 1)
+    contained.end_box(box)
+    os.rmdir(directory)
+    if not became:
+        raise OSError("no process may become another user")
+    return f"student code can be another user (such as {box.user}), whose processes can be ended"
 
 
 def _unshare_trial(flags: int) -> Callable[[], str]:
@@ -124,10 +149,13 @@ _TRIALS: dict[str, Callable[[], str]] = {
     "control groups": _unshare_trial(linux.NEWCGROUP),
     "system calls": _try_seccomp,
     "Landlock": _try_landlock,
+    "another user": _try_other_user,
 }
 _trusted = False
 #: The minimum. Landlock is a second barrier behind the file tree of `mounts`.
-REQUIRED = tuple(name for name in _TRIALS if name != "Landlock")
+REQUIRED = tuple(name for name in _TRIALS if name not in ("Landlock", "another user"))
+#: The minimum of the level `contained`, which does without namespaces and mounts.
+REQUIRED_CONTAINED = ("another user", "system calls")
 
 
 def main(user: int | None) -> None:
@@ -182,19 +210,29 @@ def trust() -> None:
     _trusted = True
 
 
-def require() -> None:
-    """Raise SandboxUnavailable, with what is missing and a remedy, below the minimum."""
+def require(level: str = FULL) -> None:
+    """Raise SandboxUnavailable, with what is missing and a remedy, if this machine does not grant a level."""
     if _trusted:
         return
-    missing, remedy = _missing()
+    missing, remedy = _missing(level)
     if missing:
         raise SandboxUnavailable(missing, remedy)
 
 
+def strongest(contained: bool = False) -> str:
+    """The strongest level that this machine grants; `contained` only if it is asked for."""
+    for level in (FULL, CONTAINED) if contained else (FULL,):
+        if not _missing(level)[0]:
+            return level
+    return NONE
+
+
 @functools.cache
-def _missing() -> tuple[str, str]:
+def _missing(level: str) -> tuple[str, str]:
+    needed = REQUIRED if level == FULL else REQUIRED_CONTAINED
     found = grants()
-    missing = [f"{grant.name} ({grant.detail})" for grant in found if grant.required and not grant.granted]
+    wanted = [grant for grant in found if grant.name in needed or grant.name not in _TRIALS]
+    missing = [f"{grant.name} ({grant.detail})" for grant in wanted if not grant.granted]
     if not missing:
         return "", ""
     text = f"This machine cannot confine student code. Missing: {'; '.join(missing)}."
@@ -203,4 +241,6 @@ def _missing() -> tuple[str, str]:
             "Grade on Linux, or in a Linux virtual machine or container. The course and its "
             "notebooks need no sandbox and work everywhere."
         )
+    if level == CONTAINED:
+        return text, "In a container, grade as root, with the container engine's default settings."
     return text, _AS_ROOT if os.geteuid() == 0 else _AS_USER

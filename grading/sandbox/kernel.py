@@ -37,7 +37,7 @@ class _Heartbeat(Heartbeat):
 class _Output(IOPubThread):
     """Carries the prints of forked processes through a Unix socket instead of TCP."""
 
-    _here = "ipc:///tmp/.prints"
+    _here: str
 
     def _setup_pipe_in(self) -> None:
         self._pipe_uuid = os.urandom(16)
@@ -86,8 +86,11 @@ class SandboxKernelApp(IPKernelApp):
         self.heartbeat.start()
 
 
-def initialize(channels: dict[str, int], key: bytes, scheme: str, threads: int) -> SandboxKernelApp:
-    """A kernel, ready to be started, on open listening sockets by channel name."""
+def initialize(channels: dict[str, int], key: bytes, scheme: str, threads: int, temporary: str) -> SandboxKernelApp:
+    """A kernel, ready to be started, on open listening sockets by channel name.
+
+    temporary: the directory for its temporary files
+    """
     torch.set_num_threads(threads)
     # On a busy machine it would report in the student's outputs that it looks for fonts
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
@@ -97,6 +100,7 @@ def initialize(channels: dict[str, int], key: bytes, scheme: str, threads: int) 
     config.InteractiveShellApp.ignore_cwd = True
     config.Session.key = key
     config.Session.signature_scheme = scheme
+    _Output._here = f"ipc://{temporary}/.prints"
     app = SandboxKernelApp.instance(
         config=config,
         channels=channels,

@@ -19,22 +19,35 @@ import stat
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from . import filesystem, linux, seccomp_landlock
 from .cgroups import Group
+from .contained import Box, keep_temporary_files_in
 from .policy import CHANNELS, Policy
 
 _QUIET = linux.NOSUID | linux.NODEV
 _EMPTY = "mode=000,size=4k"
 
 
-def become_kernel(request: dict[str, Any], descriptors: list[int], group: Group | None = None) -> None:
+@dataclass(frozen=True)
+class Contained:
+    """The box of a kernel of the level `contained`, and the paths that Landlock shows it."""
+
+    box: Box
+    readable: list[str]
+    listed: list[str]
+
+
+def become_kernel(
+    request: dict[str, Any], descriptors: list[int], group: Group | None = None, contained: Contained | None = None
+) -> None:
     """Confine this process, then serve as a kernel; does not return.
 
     `request` holds the `policy`; `descriptors` are the line to the grading process, the connection key, the listening
     sockets in the order of CHANNELS, and the directory of the kernel's files, if any; `group` is its control group, if
-    there is one.
+    there is one; `contained` is there at that level only.
     """
     line, secret, *rest = descriptors
     channels, directories = rest[: len(CHANNELS)], rest[len(CHANNELS) :]
@@ -46,8 +59,13 @@ def become_kernel(request: dict[str, Any], descriptors: list[int], group: Group 
             signal.signal(getattr(signal, name), handler)
         with open(secret, "rb") as stream:
             key = stream.read()
-        confine(policy, directories, keep=[line, *channels], group=group)
-        app = _kernel(policy, request["signature_scheme"], key, channels)
+        if contained:
+            places = contained.box.work, contained.box.temporary
+            confine_as_user(policy, directories, [line, *channels], group, contained)
+        else:
+            places = filesystem.WORK, filesystem.TEMPORARY
+            confine(policy, directories, keep=[line, *channels], group=group)
+        app = _kernel(policy, request["signature_scheme"], key, channels, *places)
         limit_memory(policy)
     except BaseException as error:
         with suppress(OSError):
@@ -92,6 +110,34 @@ def confine(policy: Policy, directories: list[int], keep: list[int], group: Grou
     seccomp_landlock.install_landlock((filesystem.WORK, filesystem.TEMPORARY, filesystem.SHARED), devices)
     counted = group.counted if group else frozenset()
     seccomp_landlock.install_seccomp("memory" in counted or policy.device == "cuda", "time" in counted)
+
+
+def confine_as_user(
+    policy: Policy, directories: list[int], keep: list[int], group: Group | None, given: Contained
+) -> None:
+    """As `confine`, where there are no namespaces: what file permissions, limits, seccomp and Landlock can forbid."""
+    if group:
+        group.enter()
+    os.setsid()
+    linux.adopt_orphans()  # they are watched and counted as the kernel's, as by the first process of a namespace
+    close_all_but([*keep, *directories])
+    with open("/proc/self/oom_score_adj", "w") as stream:
+        stream.write("1000")
+    limit(policy)
+    linux.drop_privileges(given.box.user)
+    for directory in directories:
+        copy_files(directory, given.box.work)  # with its own rights: a judge that was taken over chose the directory
+    close_all_but(keep)
+    keep_temporary_files_in(given.box.temporary)
+    devices = [
+        *(path for path in (*filesystem.DEVICES, filesystem.TERMINALS, "/dev/ptmx") if os.path.exists(path)),
+        *(filesystem.nvidia_devices() if policy.device == "cuda" else []),
+    ]
+    writable = [path for path in (given.box.path, filesystem.SHARED) if os.path.isdir(path)]
+    seccomp_landlock.install_landlock(writable, devices, given.readable, given.listed)
+    counted = group.counted if group else frozenset()
+    uncounted = "memory" in counted or policy.device == "cuda", "time" in counted
+    seccomp_landlock.install_seccomp(*uncounted, contained=True)
 
 
 def _mount_private_directories(policy: Policy) -> None:
@@ -176,14 +222,14 @@ def limit_memory(policy: Policy) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def _kernel(policy: Policy, scheme: str, key: bytes, channels: list[int]) -> Any:
+def _kernel(policy: Policy, scheme: str, key: bytes, channels: list[int], work: str, temporary: str) -> Any:
     """An IPython kernel that lacks only `start()`; no student code runs before."""
     from . import kernel
 
     os.environ.update(policy.environment)
     reseed()
-    app = kernel.initialize(dict(zip(CHANNELS, channels, strict=True)), key, scheme, policy.threads)
-    os.chdir(filesystem.WORK)  # only now, so that IPython reads no configuration from there
+    app = kernel.initialize(dict(zip(CHANNELS, channels, strict=True)), key, scheme, policy.threads, temporary)
+    os.chdir(work)  # only now, so that IPython reads no configuration from there
     for name in [name for name in sys.modules if name.split(".")[0] == __name__.split(".")[0]]:
         del sys.modules[name]
     return app

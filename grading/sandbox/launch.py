@@ -21,9 +21,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from . import filesystem, server_process
+from . import contained, filesystem, server_process
 from .host_check import trust
-from .policy import CHANNELS, Policy, SandboxLost, SandboxUnavailable, to_dict
+from .policy import CHANNELS, CONTAINED, FULL, Policy, SandboxLost, SandboxUnavailable, to_dict
 
 #: A kernel's os.environ, apart from its policy's variables. Nothing of the teacher's is passed on.
 ENVIRONMENT = {
@@ -251,14 +251,17 @@ _servers: dict[tuple[str, tuple[str, ...]], ForkServer] = {}
 _lock = threading.Lock()
 
 
-def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> ForkServer:
+def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = (), level: str = FULL) -> ForkServer:
     """This process's fork server of this kind, started now if none is running.
 
     `hidden` names more directories that kernels must not see; `ahead` names more modules to import once, in the server.
     """
     if _lent:
         return _lent[0]
-    return server_of(filesystem.plan(hidden), ahead)
+    arranged = filesystem.plan(hidden, level)
+    if level == CONTAINED:
+        contained.demand_privacy(arranged)
+    return server_of(arranged, ahead)
 
 
 def server_of(

@@ -11,6 +11,7 @@ import ctypes
 import os
 import platform
 import secrets
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -29,9 +30,10 @@ _NUMBERS = {"x86_64": _X86, "aarch64": _ARM}.get(platform.machine(), {})
 _NUMBERS = _NUMBERS | {"mount_setattr": 442}
 
 # No system assigns numbers from 2**30 on; a container of 65536 users seldom uses any above 60000.
-_FIRST_SPARE, _SPARE, _LAST_TAKEN = 2**30, 2**29, 60000
+_FIRST_SPARE, _SPARE, LAST_TAKEN = 2**30, 2**29, 60000
 
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_NAME, _CAPBSET_DROP, _SET_NO_NEW_PRIVS = 1, 4, 15, 24, 38
+SET_CHILD_SUBREAPER = 36
 
 _libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
 
@@ -153,10 +155,15 @@ def die_with_parent(signal: int) -> None:
     prctl(_SET_PDEATHSIG, signal)
 
 
-def drop_privileges(user: int | None = None) -> None:
+def adopt_orphans() -> None:
+    """Become the parent of every process below this one whose parent ends."""
+    prctl(SET_CHILD_SUBREAPER, 1)
+
+
+def drop_privileges(user: int | None = None, groups: Sequence[int] = ()) -> None:
     """Give up every capability for good, for this process and all it starts.
 
-    With `user`, also become that user and the group of the same number, in no other group.
+    With `user`, also become that user and the group of the same number, in no other groups but `groups`.
     """
     for capability in range(64):
         try:
@@ -164,7 +171,7 @@ def drop_privileges(user: int | None = None) -> None:
         except OSError:
             break  # beyond the last one of this kernel
     if user is not None:
-        os.setgroups([])
+        os.setgroups(groups)
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this thread
@@ -195,6 +202,6 @@ def spare_user() -> int | None:
     first, count = max(ranges, key=lambda found: found[1])
     if first + count > _FIRST_SPARE + _SPARE:
         return _FIRST_SPARE + secrets.randbelow(_SPARE)
-    if count > _LAST_TAKEN + 1000:
-        return first + _LAST_TAKEN + secrets.randbelow(count - _LAST_TAKEN)
+    if count > LAST_TAKEN + 1000:
+        return first + LAST_TAKEN + secrets.randbelow(count - LAST_TAKEN)
     return None

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 MEBIBYTE = 2**20
 CHANNELS = ("shell", "iopub", "stdin", "hb", "control")
 """The Jupyter channels in the order of their ports, 1 to 5."""
+FULL, CONTAINED, NONE = "full", "contained", "none"
+"""The levels of the sandbox: with namespaces; without, as another user; an ordinary kernel (docs/security.md)."""
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,27 @@ def _families_among_all(roots: Set[int]) -> dict[int, list[int]]:
     return found
 
 
+def owned_by(users: Set[int]) -> dict[int, list[int]]:
+    """The processes of each of these users, whoever their parents are; also those that have ended unnoticed."""
+    found: dict[int, list[int]] = {user: [] for user in users}
+    for name in os.listdir("/proc"):
+        with suppress(OSError):
+            if name.isdigit() and (user := _user(name)) in found:
+                found[user].append(int(name))
+    return found
+
+
+def _user(pid: str) -> int:
+    """The real user of a process; the owner of its directory in /proc is not always."""
+    with open(f"/proc/{pid}/status") as stream:
+        return next(int(line.split()[1]) for line in stream if line.startswith("Uid:"))
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    return _stat(str(pid))[:1] not in ([], ["Z"], ["X"])
+
+
 def processor_seconds(pid: int) -> float:
     """CPU time of a process and of its children that have ended."""
     return sum(map(int, _stat(str(pid))[11:15])) / _TICKS

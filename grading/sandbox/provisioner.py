@@ -22,7 +22,7 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from .host_check import require
-from .policy import Policy
+from .policy import FULL, Policy
 
 if TYPE_CHECKING:
     from .launch import Kernel  # cannot be imported where there is no sandbox
@@ -31,12 +31,13 @@ _LOOK_EVERY = 0.005  # seconds between two looks at whether a killed kernel has 
 
 
 class SandboxProvisioner(KernelProvisionerBase):
-    """One sandboxed kernel. Its configuration: the fields of `Policy`, and four more.
+    """One sandboxed kernel. Its configuration: the fields of `Policy`, and five more.
 
     hidden  directories that the kernel must not see, even inside something that it sees
     ahead   modules that are slow to import and that all kernels of this kind use
     lesson  the lesson whose examples the notebook will read
     draws   whether the kernel is likely to make pictures
+    level   how it is confined: "full" or "contained"
 
     Raises ValueError for an invalid limit, TypeError for an unknown name.
     """
@@ -47,13 +48,15 @@ class SandboxProvisioner(KernelProvisionerBase):
         ahead: Iterable[str] = (),
         lesson: str = "",
         draws: bool = False,
+        level: str = FULL,
         **given: Any,
     ) -> None:
         limits = {field.name: given.pop(field.name) for field in fields(Policy) if field.name in given}
         if unknown := [name for name in given if name not in self.class_trait_names()]:
             raise TypeError(f"{unknown[0]!r} is not a limit of a sandboxed kernel: see Policy")
         self.policy = Policy(**limits)
-        self.server_kind, self.lesson, self.draws = (tuple(hidden), tuple(ahead)), lesson, draws
+        self.server_kind, self.lesson, self.draws = (tuple(hidden), tuple(ahead), level), lesson, draws
+        self.level = level
         self._kernel: Kernel | None = None
         self._directory: str | None = None
         super().__init__(**given)
@@ -92,7 +95,7 @@ class SandboxProvisioner(KernelProvisionerBase):
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Raise SandboxUnavailable if this machine grants less than the sandbox needs."""
-        require()
+        require(self.level)
         return await super().pre_launch(cmd=[], **kwargs)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:

@@ -76,9 +76,11 @@ _IF_MEMORY_IS_NOT_COUNTED: list[_Rule] = [
 _IF_TIME_IS_NOT_COUNTED: list[_Rule] = [
     ("rt_sigaction", 0, (_Is(_LOW[0], _EQUAL, _CHILD_ENDED), _Is(half[1], _EQUAL, 0, False))) for half in (_LOW, _HIGH)
 ]
+#: The level `contained` has no process namespace, so orphans must stay below their kernel.
+_IF_CONTAINED: list[_Rule] = [("prctl", errno.EPERM, (_Is(_LOW[0], _EQUAL, linux.SET_CHILD_SUBREAPER),))]
 
 
-def program(memory_counted: bool, time_counted: bool, machine: str) -> bytes:
+def program(memory_counted: bool, time_counted: bool, machine: str, contained: bool = False) -> bytes:
     """The filter as classic BPF for `machine`, a name as in uname(2).
 
     Lines of (code u16, jump if true u8, jump if false u8, value u32). Raises OSError for an unknown machine.
@@ -90,6 +92,7 @@ def program(memory_counted: bool, time_counted: bool, machine: str) -> bytes:
     rules = list(_RULES)
     rules += [] if memory_counted else _IF_MEMORY_IS_NOT_COUNTED
     rules += [] if time_counted else _IF_TIME_IS_NOT_COUNTED
+    rules += _IF_CONTAINED if contained else []
     for name, error, conditions in rules:
         number = ALLOWED[name][column]
         assert number is not None, name  # each of these exists on both
@@ -107,13 +110,13 @@ def program(memory_counted: bool, time_counted: bool, machine: str) -> bytes:
     return b"".join(struct.pack("HBBI", *line) for line in code)
 
 
-def install_seccomp(memory_counted: bool = False, time_counted: bool = False) -> None:
+def install_seccomp(memory_counted: bool = False, time_counted: bool = False, contained: bool = False) -> None:
     """Filter the system calls of this process from here on; needs no_new_privs.
 
     `memory_counted` and `time_counted`: whether a control group counts these for all processes; if not, calls that
-    could use them uncounted are refused too.
+    could use them uncounted are refused too. `contained`: whether this is the level without namespaces.
     """
-    text = program(memory_counted, time_counted, platform.machine())
+    text = program(memory_counted, time_counted, platform.machine(), contained)
     lines = ctypes.create_string_buffer(text, len(text))
 
     class Program(ctypes.Structure):
@@ -140,8 +143,10 @@ def landlock_version() -> int:
         return 0
 
 
-def install_landlock(writable: Iterable[str], devices: Iterable[str]) -> None:
-    """Allow reading below the root, writing below `writable`, and using `devices`.
+def install_landlock(
+    writable: Iterable[str], devices: Iterable[str], readable: Iterable[str] = ("/",), listed: Iterable[str] = ()
+) -> None:
+    """Allow reading below `readable`, writing below `writable`, using `devices`, and names of files below `listed`.
 
     On newer systems also: no TCP, no abstract sockets and no signals to the outside. Does nothing on a system without
     Landlock. Needs no_new_privs.
@@ -156,7 +161,8 @@ def install_landlock(writable: Iterable[str], devices: Iterable[str]) -> None:
     rules = linux.syscall(_CREATE_RULESET, attributes, size, 0, what="landlock_create_ruleset")
     try:
         for path, access in (
-            ("/", _READ),
+            *((p, _READ) for p in readable),
+            *((p, _READ_DIRECTORY) for p in listed),
             *((p, everything) for p in writable),
             *((p, _READ_FILE | _WRITE_FILE | _IOCTL) for p in devices),
         ):

@@ -99,7 +99,7 @@ def test_nothing_is_overwritten_and_a_folder_without_lessons_is_refused(tmp_path
 
 def test_a_new_lesson_is_released_with_its_examples_and_check_uses_them(course):
     released = course / "release" / MINE
-    files = {f"{MINE}.{ending}" for ending in ("ipynb", "examples", "predictions")}
+    files = {f"{MINE}.{ending}" for ending in ("ipynb", "examples", "predictions", "stubs")}
     assert {path.name for path in released.iterdir()} == {*files, "outline.json", MINE}
     done = subprocess.run([sys.executable, "-c", LEARNS], cwd=released, capture_output=True, text=True, check=True)
     assert "You return the sum instead of the mean." in done.stdout

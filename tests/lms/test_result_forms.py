@@ -117,18 +117,21 @@ def test_classroom50(monkeypatch):
     given = {
         "CLASSROOM": "spring",
         "ASSIGNMENT": "softmax",
+        "USERNAME": "ada",
         "SUBMISSION_TAG": "submit/1",
         "COMMIT_URL": "https://c",
         "RELEASE_URL": "https://r",
     }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.delenv("REVIEW_URL", raising=False)
+    for name in ("REVIEW_URL", "OWNER", "ASSIGNMENT_TYPE"):
+        monkeypatch.delenv(name, raising=False)
     whole = written("classroom50")
     assert whole["schema"] == "classroom50/result/v1"
     assert [whole[name] for name in ("classroom", "assignment", "submission", "commit", "release", "review")] == [
         "spring", "softmax", "submit/1", "https://c", "https://r", "https://c",
     ]  # fmt: skip
+    assert whole["owner"] == "ada" and whole["assignment_type"] == "individual"
     assert whole["score"] == 7 and whole["max-score"] == 44 and whole["points-per-score"] == 0.5
     numbers = [test[key] for test in whole["tests"] for key in ("score", "max-score")]
     assert all(type(number) is int for number in [*numbers, whole["score"], whole["max-score"]])

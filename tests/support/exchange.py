@@ -9,7 +9,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange.default import ExchangeFetchFeedback, ExchangeReleaseAssignment, ExchangeSubmit
+from nbgrader.exchange import ExchangeFactory
+from nbgrader.exchange.default import ExchangeFetchAssignment, ExchangeFetchFeedback, ExchangeSubmit
 from traitlets.config import Config
 
 from grading.coordinator.nbgrader_api import configuration
@@ -35,8 +36,14 @@ class Exchange:
         for lesson in lessons:
             config = configuration(self.root)
             config.CourseDirectory.assignment_id = lesson
-            self._run(ExchangeReleaseAssignment, config)
+            self._run(ExchangeFactory(config=config).release_assignment, config)
         return self
+
+    def fetch(self, student: str, lesson: str) -> Path:
+        """Fetch a lesson with nbgrader's own step; returns the student's folder."""
+        (self.place / student).mkdir(parents=True, exist_ok=True)
+        self._run(ExchangeFetchAssignment, self._of(student, lesson))
+        return self.place / student / lesson
 
     def submit(self, student: str, lesson: str, notebook: NotebookNode) -> Path:
         """Hand in with nbgrader's own step; returns the new folder in the exchange."""

@@ -1,5 +1,6 @@
 """Classroom 50's `result.json`, schema classroom50/result/v1:
-https://github.com/foundation50/classroom50/wiki/Advanced-Autograding (read 2026-11-26).
+https://github.com/foundation50/classroom50/wiki/Advanced-Autograding (read 2026-11-27, as was its
+runner, which refuses a result without the fields below).
 
 Its runner gives the names of classroom, assignment and submission in environment variables. Scores are whole numbers
 there, so where points have fractions, all of them are multiplied by the same number.
@@ -19,6 +20,8 @@ SCHEMA = "classroom50/result/v1"
 FROM_RUNNER = {
     "classroom": "CLASSROOM",
     "assignment": "ASSIGNMENT",
+    "assignment_type": "ASSIGNMENT_TYPE",
+    "owner": "OWNER",
     "submission": "SUBMISSION_TAG",
     "commit": "COMMIT_URL",
     "release": "RELEASE_URL",
@@ -47,6 +50,8 @@ def write(result: FileResult) -> str:
     whole = {
         "schema": SCHEMA,
         **about,
+        "assignment_type": about["assignment_type"] or "individual",
+        "owner": about["owner"] or os.environ.get("USERNAME", ""),
         "review": about["review"] or about["commit"],
         "datetime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "score": sum(round(row.earned * factor) for row in rows),

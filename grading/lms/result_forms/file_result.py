@@ -16,6 +16,7 @@ from grading.judge.gradebook_view import title_of
 from grading.notebooks.cells import RECORD, exercise_named, grade_id
 from grading.notebooks.submitted_file import asks_for_another_file
 from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, points_of, verdict_of
+from grading.sandbox.policy import FULL
 
 JUDGED = ("right", "partly right", "wrong")  # statuses whose criteria have points of their own
 OPEN = "needs a person"
@@ -55,6 +56,7 @@ class FileResult:
     questions   points of written questions, which a person grades, by name
     unreadable  why the file could not be read; "" if it could
     seconds     from the start of grading to the result
+    level       of the sandbox: "full", "contained" or "none" (docs/security.md)
     """
 
     lesson: str
@@ -64,9 +66,10 @@ class FileResult:
     unreadable: str = ""
     sandboxed: bool = True
     seconds: float = 0.0
+    level: str = FULL
 
     @classmethod
-    def of(cls, nb: NotebookNode, lesson: str, seconds: float) -> FileResult:
+    def of(cls, nb: NotebookNode, lesson: str, seconds: float, level: str = FULL) -> FileResult:
         """Read the result from an autograded notebook."""
         record, verdicts, questions = nb.metadata.get(RECORD, {}), list[ExerciseVerdict](), dict[str, float]()
         for cell in nb.cells:
@@ -76,7 +79,7 @@ class FileResult:
                 questions[exercise_named(grade_id(cell))] = points_of(cell)
         title = title_of(cell.source for cell in nb.cells if cell.cell_type == "markdown") or lesson
         unreadable, sandboxed = str(record.get("unreadable", "")), bool(record.get("sandboxed", True))
-        return cls(lesson, title, verdicts, questions, unreadable, sandboxed, seconds)
+        return cls(lesson, title, verdicts, questions, unreadable, sandboxed, seconds, level)
 
     @property
     def earned(self) -> float:

@@ -22,6 +22,7 @@ def write(result: FileResult) -> str:
         "needs_a_person": result.open,
         "unreadable": result.unreadable,
         "sandboxed": result.sandboxed,
+        "level": result.level,
         "seconds": round(result.seconds, 1),
         "summary": result.summary,
         "exercises": [to_report(verdict).to_json() | {"mistake": verdict.mistake_names} for verdict in result.verdicts],

@@ -1,0 +1,13 @@
+"""Make what a teacher uploads so that a platform grades each submission itself: one module for each platform.
+
+`PACKAGES` has them by the names that `grading package --for` takes. docs/platforms.md says how each is uploaded.
+"""
+
+from __future__ import annotations
+
+from . import gradescope_zip, prairielearn_question
+from .package import LessonFiles, Package
+
+__all__ = ["PACKAGES", "LessonFiles", "Package"]
+
+PACKAGES: dict[str, Package] = {"gradescope": gradescope_zip.PACKAGE, "prairielearn": prairielearn_question.PACKAGE}
