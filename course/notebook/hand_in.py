@@ -101,7 +101,7 @@ def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
     found = Counter(_grade_id(cell) for cell in notebook.cells)
     missing = [_cell_name(cell_id) for cell_id in wanted if not found[cell_id]]
     doubled = [_cell_name(cell_id) for cell_id in wanted if found[cell_id] > 1]
-    failed = [_cell_start(cell) for cell in notebook.cells if _failed(cell)]
+    failed = [cell_start(cell) for cell in notebook.cells if _failed(cell)]
     unsaved = [f"`{name}`" for name in exercises if found[name] == 1 and _is_unsaved(notebook, name)]
     groups = (
         ("Missing", missing, "Copy what is missing from a fresh copy of the lesson."),
@@ -226,7 +226,8 @@ def source(cell: Mapping[str, Any]) -> str:
     return "".join(text) if isinstance(text, list) else str(text)
 
 
-def _cell_start(cell: Mapping[str, Any]) -> str:
+def cell_start(cell: Mapping[str, Any]) -> str:
+    """A description of a cell by its first line."""
     return f"the cell that begins `{source(cell).strip().partition(chr(10))[0][:60].replace('`', '')}`"
 
 
