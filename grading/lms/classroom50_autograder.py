@@ -203,7 +203,7 @@ def _test(name: str, points: float, report: Mapping[str, Any] | None, problem: s
 
 
 def _lines(report: Mapping[str, Any]) -> list[str]:
-    """What a report says, in the order of the notebook's."""
+    """The sentences of a report and its failing case, in the order of the notebook."""
     case = report["example"]
     values = [f"expected {case['expected']}", f"     got {case['got']}"] if case.get("expected") else []
     shown = [case["call"], case["problem"], *values, case["code"]] if case else []
