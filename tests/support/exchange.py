@@ -9,7 +9,12 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange.default import ExchangeFetchFeedback, ExchangeReleaseAssignment, ExchangeSubmit
+from nbgrader.exchange.default import (
+    ExchangeFetchAssignment,
+    ExchangeFetchFeedback,
+    ExchangeReleaseAssignment,
+    ExchangeSubmit,
+)
 from traitlets.config import Config
 
 from grading.coordinator.nbgrader_api import configuration
@@ -37,6 +42,22 @@ class Exchange:
             config.CourseDirectory.assignment_id = lesson
             self._run(ExchangeReleaseAssignment, config)
         return self
+
+    def fetch(self, student: str, lesson: str) -> Path:
+        """Fetch a lesson with nbgrader's own step; returns its folder."""
+        self._run(ExchangeFetchAssignment, self._of(student, lesson))
+        return self.place / student / lesson
+
+    def set_up(self, student: str, folder: Path) -> None:
+        """Write a student's nbgrader_config.py, in a folder where Jupyter looks."""
+        folder.mkdir(parents=True)
+        lines = f"c = get_config()\nc.Exchange.root = {str(self.shared)!r}\n"
+        lines += f"c.Exchange.cache = {str(self.place / student / 'cache')!r}\n"
+        lines += f"c.CourseDirectory.course_id = {self.course!r}\n"
+        lines += (
+            f"c.CourseDirectory.student_id = {student!r}\n"  # nbgrader would take the Unix account, which all share
+        )
+        (folder / "nbgrader_config.py").write_text(lines)
 
     def submit(self, student: str, lesson: str, notebook: NotebookNode) -> Path:
         """Hand in with nbgrader's own step; returns the new folder in the exchange."""
