@@ -25,7 +25,7 @@ class NotSubmitted(Exception):
 
 @dataclass(frozen=True)
 class Submission:
-    """What nbgrader submitted: to which course, and when, as it writes the time."""
+    """A finished submission: the course, and the time as nbgrader writes it."""
 
     course: str
     at: str
