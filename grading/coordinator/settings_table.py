@@ -22,7 +22,7 @@ from ..nbgrader_plugins.late_policy import LatePolicy
 
 LOOKED_FOR = [
     *((LatePolicy, name) for name in ("policy", "grace_minutes", "most")),
-    *((Delivery, name) for name in ("repository", "package", "solutions")),
+    *((Delivery, name) for name in ("repository", "hub", "package", "solutions")),
     *((JudgedExecute, name) for name in ("limits", "notebook_seconds", "device", "unsandboxed")),
 ]
 

@@ -87,6 +87,7 @@ class Publish(Table):
     """Where students' notebooks are published (`authoring/student_install.py`)."""
 
     repository: str = ""
+    hub: str = ""
     package: str = ""
     solutions: list[str] = []
 

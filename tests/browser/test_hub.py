@@ -80,12 +80,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory, sandboxed: None) -> Iterator[H
     course = build_course(homes / "teacher", TINY[:1], release=True)
     exchange = Exchange(course, homes / "hub").open([LESSON])
     for student in STUDENTS:
-        settings = homes / student / ".jupyter"
-        settings.mkdir(parents=True)
-        lines = f"c = get_config()\nc.Exchange.root = {str(exchange.shared)!r}\n"
-        lines += f"c.CourseDirectory.course_id = {exchange.course!r}\n"
-        lines += f"c.CourseDirectory.student_id = {student!r}\n"  # all have one Unix account, which nbgrader would take
-        (settings / "nbgrader_config.py").write_text(lines)
+        exchange.set_up(student, homes / student / ".jupyter")
     with _running(homes, course) as address:
         yield Hub(address, course, homes)
 
