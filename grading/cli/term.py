@@ -64,6 +64,12 @@ def add_commands(commands: Commands) -> None:
     watch.add_argument(
         "--every", type=_seconds, default=5.0, metavar="SECONDS", help="time between two looks (default: 5)"
     )
+    watch.add_argument(
+        "--page",
+        type=_port,
+        metavar="PORT",
+        help="port on this machine for a page with the state; 0 for a free one (default: none, or what JupyterHub says)",
+    )
     how = watch.add_mutually_exclusive_group()
     how.add_argument("--once", action="store_true", help="only what waits now (default: until it is stopped)")
     how.add_argument("--status", action="store_true", help="only the state of a running watch, as JSON")
@@ -147,6 +153,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 def _watch(options: argparse.Namespace) -> int:
     from ..coordinator.watch import Watch
+    from ..coordinator.watch_page import page_address
     from ..coordinator.watch_state import read_state
 
     if options.status:
@@ -156,7 +163,8 @@ def _watch(options: argparse.Namespace) -> int:
             return NOT_DONE
         return NEEDS_A_PERSON if state.get("errors") else DONE
     lessons = () if options.every_lesson else options.lessons
-    watch = Watch(options.root, lessons, options.workers, options.every, options.unsandboxed)
+    page = page_address(options.page)
+    watch = Watch(options.root, lessons, options.workers, options.every, options.unsandboxed, page)
     fine = watch.run(once=options.once)
     return DONE if fine or not options.once else NOT_DONE
 
@@ -169,6 +177,12 @@ def _seconds(text: str) -> float:
     if not 0.1 <= seconds <= 3600:
         raise argparse.ArgumentTypeError(f"expected seconds from 0.1 to 3600, got {text}")
     return seconds
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
+    return int(text)
 
 
 def _emit_grades(options: argparse.Namespace, wanted: Iterable[tuple[str, str]], open_: set[tuple[str, str]]) -> None:

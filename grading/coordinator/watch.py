@@ -15,7 +15,7 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -33,6 +33,7 @@ from .grade_class import grade_class
 from .gradebook_writer import STOPS
 from .nbgrader_api import configuration
 from .progress import log_above
+from .watch_page import PageAddress, serve_page
 from .watch_state import WatchState, in_seconds, now, only_watch
 from .write_feedback import write_feedback
 
@@ -71,6 +72,7 @@ class Watch:
     lessons  lessons to watch (default: all in the gradebook)
     workers  number of submissions graded at once (default: one per processor)
     every    seconds between two looks at the exchange
+    page     where to serve a page with the state (default: nowhere)
     """
 
     root: Path
@@ -78,6 +80,7 @@ class Watch:
     workers: int = 0
     every: float = 5.0
     unsandboxed: bool = False
+    page: PageAddress | None = None
     state: WatchState = field(default_factory=WatchState)
     _failed: dict[Path, _Delay] = field(default_factory=dict)  # submissions by their folder in the exchange
     _error: _Delay = field(default_factory=_Delay)  # an error that is not one submission's
@@ -89,14 +92,16 @@ class Watch:
 
         once  try each waiting submission, then return
 
-        Raises StepFailed if there is no exchange, SandboxUnavailable if this machine cannot confine student code, and
-        CourseLocked if the course is watched already. Later errors are reported and tried again.
+        Raises StepFailed if there is no exchange or the page's port is taken, SandboxUnavailable if this machine cannot
+        confine student code, and CourseLocked if the course is watched already. Later errors are reported and tried
+        again.
         """
         place = CourseExchange(self.root).place
         if not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
             require()
-        with only_watch(self.root), _stop_between_steps(self._stop):
-            self._log(f"watching {place}")
+        shown = serve_page(self.page, lambda: asdict(self.state))
+        with only_watch(self.root), _stop_between_steps(self._stop), shown as page:
+            self._log(f"watching {place}" + (f"; its state is at {page}" if page else ""))
             while not self._stop.is_set():
                 busy = self._round()
                 if once and not busy and self.state.doing != BLOCKED:
