@@ -68,7 +68,7 @@ def add_commands(commands: Commands) -> None:
         "--page",
         type=_port,
         metavar="PORT",
-        help="port on this machine for a page with the state; 0 for a free one (default: none, or what JupyterHub says)",
+        help="port on this machine for a page with the state; 0: a free one (default: none, or what JupyterHub says)",
     )
     how = watch.add_mutually_exclusive_group()
     how.add_argument("--once", action="store_true", help="only what waits now (default: until it is stopped)")

@@ -28,6 +28,7 @@ from ..cpu_count import cpu_count
 from ..errors import CannotWrite, CourseLocked, GradingError
 from ..gradebook.lock import exclusive
 from ..sandbox import SandboxUnavailable, require
+from .attempts import AttemptLimits
 from .exchange import CourseExchange, ExchangeSubmission
 from .grade_class import grade_class
 from .gradebook_writer import STOPS
@@ -83,6 +84,7 @@ class Watch:
     page: PageAddress | None = None
     state: WatchState = field(default_factory=WatchState)
     _failed: dict[Path, _Delay] = field(default_factory=dict)  # submissions by their folder in the exchange
+    _held: set[Path] = field(default_factory=set)  # held back at some time: their waits say nothing about the service
     _error: _Delay = field(default_factory=_Delay)  # an error that is not one submission's
     _waited: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
     _stop: Event = field(default_factory=Event)
@@ -148,14 +150,28 @@ class Watch:
 
     def _choose(self) -> list[ExchangeSubmission]:
         """The submissions for the next round, all of one lesson."""
-        waiting = CourseExchange(self.root).waiting(self.lessons)
+        exchange = CourseExchange(self.root)
+        waiting = exchange.waiting(self.lessons)
         folders = {submission.folder for submission in waiting}
         self._failed = {folder: delay for folder, delay in self._failed.items() if folder in folders}
         self.state.waiting = len(waiting)
         put_off = {folder for folder, delay in self._failed.items() if not delay.over}
+        put_off |= self._held_back(exchange, waiting)
         due = [submission for submission in waiting if submission.folder not in put_off]
         of_one_lesson = [submission for submission in due if submission.lesson == due[0].lesson]
         return of_one_lesson[: BATCH * (self.workers or cpu_count())]
+
+    def _held_back(self, exchange: CourseExchange, waiting: list[ExchangeSubmission]) -> set[Path]:
+        """The folders of submissions over a limit of attempts; tells their students until when."""
+        limits, held = AttemptLimits(self.root), set[Path]()
+        for submission in waiting:
+            if until := limits.held_until(submission):
+                held.add(submission.folder)
+                with suppress(OSError):  # such as a full disk; it is held back without a notice
+                    exchange.hold(submission, limits.notice(submission, until))
+        self.state.held_back = len(held)
+        self._held |= held
+        return held
 
     def _handle(self, chosen: list[ExchangeSubmission]) -> None:
         """Collect and grade submissions of one lesson, and release their feedback."""
@@ -164,11 +180,13 @@ class Watch:
             exchange = CourseExchange(self.root)
             collected = self._each(chosen, exchange.collect, COLLECT)
             graded = [] if self._stop.is_set() else self._graded(collected, quiet)
+            AttemptLimits(self.root).count(graded)  # before the release: what has feedback is counted
             written = [] if self._stop.is_set() else self._written(graded, quiet)
             released = self._each(written, exchange.release, RELEASE)
         if not chosen or (self._stop.is_set() and not released):
             return
-        self._waited.extend(_age(submission) for submission in released if not submission.again)
+        new = [submission for submission in released if not submission.again and submission.folder not in self._held]
+        self._waited.extend(map(_age, new))
         self.state.waited_seconds = in_seconds(self._waited)
         self.state.released += len(released)
         seconds, lesson = round(time.monotonic() - begun, 1), chosen[0].lesson

@@ -52,7 +52,7 @@ def test_it_shows_numbers_and_health_and_no_text_of_an_error():
         assert [read(f"{address}{name}")[0] for name in ("page.css", "watch.css", "watch.js")] == [200] * 3
         assert read(f"{address}watch.py")[0] == 404
         assert read(str(address), host="example.org")[0] == 403
-        with pytest.raises(StepFailed, match="cannot be used for the page"), serve_page(address, lambda: {}):
+        with pytest.raises(StepFailed, match="cannot be used for the page"), serve_page(address, dict):
             pass
     assert not public({**asdict(state), "errors": [], "doing": "stopped"})["healthy"]
 
