@@ -41,14 +41,7 @@ def add_commands(commands: Commands) -> None:
     grade.add_argument("--again", action="store_true", help="all submissions (default: new and changed ones)")
     add_unsandboxed(grade)
     add_students(grade)
-    where = grade.add_mutually_exclusive_group()
-    where.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        default="",
-        help="Dask scheduler of a cluster to grade on (default: this machine)",
-    )
-    add_workers(where, "submissions")
+    _add_workers_or_scheduler(grade)
     grade.add_argument("--dry-run", action="store_true", help="only a list of what would be graded, and why")
     add_json(grade, "submission, and per grade")
 
@@ -59,7 +52,7 @@ def add_commands(commands: Commands) -> None:
         example="watch 02_softmax",
     )
     add_lessons(watch, ordinary=True)
-    add_workers(watch, "submissions")
+    _add_workers_or_scheduler(watch)
     add_unsandboxed(watch)
     watch.add_argument(
         "--every", type=_seconds, default=5.0, metavar="SECONDS", help="time between two looks (default: 5)"
@@ -104,6 +97,17 @@ def add_commands(commands: Commands) -> None:
     demo = commands.add("demo", "Grade a sample class, and name the pages to open.", _demo, example="demo")
     add_lessons(demo, default="02_softmax, or the first")
     demo.add_argument("--all", action="store_true", help="all lessons, which takes minutes")
+
+
+def _add_workers_or_scheduler(verb: argparse.ArgumentParser) -> None:
+    where = verb.add_mutually_exclusive_group()
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        default="",
+        help="Dask scheduler of a cluster to grade on (default: this machine)",
+    )
+    add_workers(where, "submissions")
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -163,8 +167,15 @@ def _watch(options: argparse.Namespace) -> int:
             return NOT_DONE
         return NEEDS_A_PERSON if state.get("errors") else DONE
     lessons = () if options.every_lesson else options.lessons
-    page = page_address(options.page)
-    watch = Watch(options.root, lessons, options.workers, options.every, options.unsandboxed, page)
+    watch = Watch(
+        options.root,
+        lessons,
+        options.workers,
+        options.every,
+        options.unsandboxed,
+        page_address(options.page),
+        options.scheduler,
+    )
     fine = watch.run(once=options.once)
     return DONE if fine or not options.once else NOT_DONE
 

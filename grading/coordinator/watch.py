@@ -26,6 +26,7 @@ from grading.safe_text import one_line, say
 
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, CourseLocked, GradingError
+from ..extras import demand_extra
 from ..gradebook.lock import exclusive
 from ..sandbox import SandboxUnavailable, require
 from .attempts import AttemptLimits
@@ -39,6 +40,7 @@ from .watch_state import WatchState, in_seconds, now, only_watch
 from .write_feedback import write_feedback
 
 BATCH = 4  # submissions per worker in a round: other commands can run between two rounds
+ON_CLUSTER = 100  # submissions in a round on a cluster, whose workers come and go
 LONGEST = 300.0  # seconds between two tries after an error
 KEPT = 1000  # waiting times that are kept
 BLOCKED = "waiting for another command"
@@ -70,10 +72,11 @@ class _Delay:
 class Watch:
     """The service for one course.
 
-    lessons  lessons to watch (default: all in the gradebook)
-    workers  number of submissions graded at once (default: one per processor)
-    every    seconds between two looks at the exchange
-    page     where to serve a page with the state (default: nowhere)
+    lessons    lessons to watch (default: all in the gradebook)
+    workers    number of submissions graded at once, and of pages written at once (default: one per processor)
+    every      seconds between two looks at the exchange
+    page       where to serve a page with the state (default: nowhere)
+    scheduler  address of a Dask cluster that grades instead of this machine
     """
 
     root: Path
@@ -82,6 +85,7 @@ class Watch:
     every: float = 5.0
     unsandboxed: bool = False
     page: PageAddress | None = None
+    scheduler: str = ""
     state: WatchState = field(default_factory=WatchState)
     _failed: dict[Path, _Delay] = field(default_factory=dict)  # submissions by their folder in the exchange
     _held: set[Path] = field(default_factory=set)  # held back at some time: their waits say nothing about the service
@@ -99,7 +103,9 @@ class Watch:
         again.
         """
         place = CourseExchange(self.root).place
-        if not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
+        if self.scheduler:
+            demand_extra("cluster", "Grading on a cluster")
+        elif not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
             require()
         shown = serve_page(self.page, lambda: asdict(self.state))
         with only_watch(self.root), _stop_between_steps(self._stop), shown as page:
@@ -159,7 +165,7 @@ class Watch:
         put_off |= self._held_back(exchange, waiting)
         due = [submission for submission in waiting if submission.folder not in put_off]
         of_one_lesson = [submission for submission in due if submission.lesson == due[0].lesson]
-        return of_one_lesson[: BATCH * (self.workers or cpu_count())]
+        return of_one_lesson[: ON_CLUSTER if self.scheduler else BATCH * (self.workers or cpu_count())]
 
     def _held_back(self, exchange: CourseExchange, waiting: list[ExchangeSubmission]) -> set[Path]:
         """The folders of submissions over a limit of attempts; tells their students until when."""
@@ -201,7 +207,13 @@ class Watch:
             return []
         lesson, students = collected[0].lesson, {submission.student for submission in collected}
         outcome = grade_class(
-            self.root, [lesson], quiet, students=students, unsandboxed=self.unsandboxed, workers=self.workers
+            self.root,
+            [lesson],
+            quiet,
+            students=students,
+            unsandboxed=self.unsandboxed,
+            workers=self.workers,
+            scheduler=self.scheduler,
         )
         done = {student for _, student in [*outcome.graded, *outcome.up_to_date]}
         return self._each(
