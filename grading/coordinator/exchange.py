@@ -1,4 +1,4 @@
-"""Submissions in nbgrader's exchange: which of them wait for feedback, collecting one, releasing its page.
+"""Submissions in nbgrader's exchange: which of them wait for feedback; collect, hold or release one.
 
 Covers nbgrader's own exchange, through the plugins that `nbgrader_config.py` names. Does not cover: grading, and the
 order of the steps (`watch`).
@@ -124,6 +124,16 @@ class CourseExchange:
         release.start()
         return _modified(submission.page) != before
 
+    def hold(self, submission: ExchangeSubmission, notice: str) -> None:
+        """Show the student this page, which begins with NOTICE, until there is feedback. Raises OSError."""
+        folder = submission.page.parent
+        if not folder.is_dir() or (submission.page.exists() and submission.page.read_text(encoding="utf-8") == notice):
+            return
+        beside = folder / f"{submission.page.stem}-tmp.html"
+        beside.write_text(notice, encoding="utf-8")
+        beside.chmod(0o644)
+        os.replace(beside, submission.page)
+
     def waits(self) -> Iterator[tuple[str, float]]:
         """Student and seconds from submission to released feedback, of each submission that has feedback."""
         lessons = list_lessons(self._root, ordinary=True)
@@ -157,6 +167,8 @@ class CourseExchange:
                 yield ExchangeSubmission(names[1], names[0], folder, at, page)
 
 
+NOTICE = "<!-- held back: no feedback yet -->\n"  # begins a page that `hold` writes
+SMALL = 10_000  # bytes; such a page is smaller
 _REMEDY = "docs/hub.md shows the lines of nbgrader_config.py"
 
 
@@ -178,8 +190,11 @@ def _owner(folder: Path) -> str:
 
 
 def _modified(page: Path) -> float:
-    """The time of last change in seconds since the epoch; 0 if there is no page."""
+    """The time of last change in seconds since the epoch; 0 if there is no feedback."""
     try:
-        return page.stat().st_mtime
+        about = page.stat()
+        if about.st_size < SMALL and page.read_bytes().startswith(NOTICE.encode()):
+            return 0.0
+        return about.st_mtime
     except FileNotFoundError:
         return 0.0

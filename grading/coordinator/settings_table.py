@@ -19,6 +19,7 @@ from ..course_dir.lessons import COURSE_FILE, list_lessons
 from ..course_dir.paths import CONFIG
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..nbgrader_plugins.late_policy import LatePolicy
+from .attempts import in_words
 
 LOOKED_FOR = [
     *((LatePolicy, name) for name in ("policy", "grace_minutes", "most")),
@@ -68,13 +69,15 @@ def lesson_settings(root: Path) -> list[LessonSettings]:
 
 def show_settings(root: Path, found: Sequence[Setting], console: Console) -> None:
     """Print the course's title, its lessons, and every setting with its source."""
-    if title := load_course_file(root).title:
-        console.print(Text(title, style="bold"))
+    course = load_course_file(root)
+    if course.title:
+        console.print(Text(course.title, style="bold"))
     lessons = Table("lesson", "due", "points", "differs", box=SIMPLE_HEAD, title="Lessons", title_justify="left")
     lessons.columns[2].justify = "right"
     for one in lesson_settings(root):
         differs = [f"{exercise}: {one.points[exercise]:g} points" for exercise in one.changed]
         differs += [f"{exercise}: left out" for exercise in one.given]
+        differs += filter(None, [in_words(course.attempts_of(one.lesson))])
         lessons.add_row(Text(one.lesson), one.due, f"{sum(one.points.values()):g}", Text(", ".join(differs)))
     console.print(lessons)
     settings = Table("setting", "value", "from", box=SIMPLE_HEAD, title="Settings", title_justify="left")

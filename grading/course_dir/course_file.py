@@ -50,11 +50,19 @@ class ExerciseEntry(Table):
     include: bool = True
 
 
+class Attempts(Table):
+    """How many submissions of a lesson `grading watch` grades for a student, at most; 0: no limit."""
+
+    per_hour: int = Field(default=0, ge=0)
+    per_day: int = Field(default=0, ge=0)
+
+
 class LessonEntry(Table):
     """One lesson.
 
-    column  its column in a gradebook file of the LMS
-    canvas  number of its Canvas assignment
+    column    its column in a gradebook file of the LMS
+    canvas    number of its Canvas assignment
+    attempts  limits that differ from the course's
     """
 
     name: str
@@ -62,6 +70,7 @@ class LessonEntry(Table):
     due: datetime | None = None
     column: str = ""
     canvas: int | None = Field(default=None, gt=0)
+    attempts: Attempts = Attempts()
     exercises: dict[str, ExerciseEntry] = {}
 
 
@@ -106,6 +115,7 @@ class CourseFile(Table):
     id: str = Field(default="", pattern=r"^[A-Za-z0-9_-]*$")
     timezone: str = ""
     late: Late = Late()
+    attempts: Attempts = Attempts()
     limits: Limits = Limits()
     publish: Publish = Publish()
     lms: Lms = Lms()
@@ -126,6 +136,11 @@ class CourseFile(Table):
         """When a lesson is due, with its time zone; None if the file has no due date."""
         due = self.entry(lesson).due
         return due.replace(tzinfo=ZoneInfo(self.timezone)) if due and due.tzinfo is None else due
+
+    def attempts_of(self, lesson: str) -> Attempts:
+        """The limits for a lesson: its own where it has some, otherwise the course's."""
+        own = self.entry(lesson).attempts
+        return self.attempts.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
 
     def change(self, lesson: str) -> LessonChange:
         """How the course changes the lesson's own exercises and points."""

@@ -1,0 +1,115 @@
+"""Limits of attempts: what is over them waits, with a reason for the student, and is graded as soon as they allow."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from grading.coordinator.attempts import FILE, AttemptLimits, in_words
+from grading.coordinator.exchange import CourseExchange, ExchangeSubmission
+from grading.coordinator.nbgrader_api import scores
+from grading.coordinator.personal_files import find_files, remove_files
+from grading.coordinator.watch import Watch
+from grading.course_dir.course_file import Attempts, load_course_file
+
+from ..support.course_builder import TINY_LESSONS, solved_notebook
+from ..support.exchange import Exchange
+
+ONE, TWO = TINY_LESSONS
+NOW = datetime.now(UTC)
+
+
+def submission(page: str, student: str = "ada", lesson: str = ONE) -> ExchangeSubmission:
+    return ExchangeSubmission(lesson, student, Path(page), NOW.replace(tzinfo=None), Path("feedback") / page)
+
+
+def graded(root: Path, *ago: timedelta) -> None:
+    """Have ada's submissions of the first lesson graded so long ago."""
+    lines = [f"ada,{ONE},{number}.html,{(NOW - time).isoformat()}\n" for number, time in enumerate(ago)]
+    (root / FILE).write_text("".join(lines))
+
+
+def limit(root: Path, text: str) -> None:
+    (root / "course.toml").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("limits", "minutes", "waits"),
+    [
+        ("per_hour = 2", [50], None),
+        ("per_hour = 2", [90, 70, 10], None),
+        ("per_hour = 2", [50, 10], 10),
+        ("per_hour = 2", [50, 40, 10], 20),  # the limit was less strict before
+        ("per_day = 2", [23 * 60, 10], 60),
+        ("per_day = 2", [25 * 60, 10], None),
+        ("per_hour = 1\nper_day = 2", [23 * 60, 30], 60),
+        ("per_hour = 1\nper_day = 2", [23 * 60 + 50, 10], 50),
+        ("per_hour = 0", [1, 1, 1], None),
+    ],
+)
+def test_a_submission_waits_until_the_hour_and_the_day_allow_it(course, limits, minutes, waits):
+    limit(course, f"[attempts]\n{limits}\n")
+    graded(course, *(timedelta(minutes=number) for number in minutes))
+    found = AttemptLimits(course)
+    until = found.held_until(submission("new.html"))
+    assert until == (None if waits is None else NOW + timedelta(minutes=waits))
+    assert found.held_until(submission("0.html")) is None or minutes[0] > 24 * 60  # graded before, and not released
+    assert found.held_until(submission("new.html", "bob")) is None
+    assert found.held_until(submission("new.html", lesson=TWO)) is None
+
+
+def test_a_lessons_own_limit_wins_and_its_other_limit_is_the_courses(course):
+    limit(course, f'[attempts]\nper_hour = 3\nper_day = 10\n[[lesson]]\nname = "{ONE}"\nattempts.per_hour = 0\n')
+    found = load_course_file(course)
+    assert (found.attempts_of(ONE), found.attempts_of(TWO)) == (Attempts(per_day=10), Attempts(per_hour=3, per_day=10))
+    assert in_words(found.attempts_of(ONE)) == "10 submissions per day"
+    assert in_words(found.attempts_of(TWO)) == "3 submissions per hour and 10 per day"
+    assert in_words(Attempts(per_hour=1)) == "1 submission per hour"
+
+
+def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(course):
+    limit(course, "[attempts]\nper_day = 2\n")
+    graded(course, timedelta(hours=30), timedelta(hours=1))
+    with (course / FILE).open("a") as file:
+        file.write("nonsense\nada,x,y,yesterday\n")
+    AttemptLimits(course).count([submission("1.html"), submission("2.html")])
+    AttemptLimits(course).count([submission("2.html")])
+    rows = [line.split(",")[2] for line in (course / FILE).read_text().splitlines()]
+    assert rows == ["1.html", "2.html"]
+    assert not (course / FILE).stat().st_mode & 0o077
+    found = find_files(course, "ada")
+    assert len(found.lines[Path(FILE)]) == 2
+    remove_files(course, "ada", found)
+    assert not (course / FILE).read_text()
+
+
+@pytest.mark.slow
+def test_over_a_limit_the_newest_waits_with_a_notice_and_is_graded_later(course, tmp_path, sandboxed, capsys):
+    limit(course, "[attempts]\nper_hour = 1\n")
+    exchange = Exchange(course, tmp_path).open([ONE])
+    exchange.submit("ada", ONE, solved_notebook(course, ONE, double="def double(x):\n    return x * x"))
+    release, CourseExchange.release = CourseExchange.release, lambda *_: False
+    try:
+        assert not Watch(course, every=0.1).run(once=True)  # as if it were killed before the release
+    finally:
+        CourseExchange.release = release
+    assert Watch(course, every=0.1).run(once=True)
+    exchange.submit("ada", ONE, solved_notebook(course, ONE, double="def double(x):\n    return 1"))
+    exchange.submit("ada", ONE, solved_notebook(course, ONE))
+    watch = Watch(course, every=0.1)
+    assert watch.run(once=True)
+    assert (watch.state.waiting, watch.state.held_back, watch.state.released) == (1, 1, 0)
+    assert scores(course) == {("ada", ONE): (0, 5)}
+    first, notice = exchange.fetched("ada", ONE)
+    assert "<b>0</b> of 5 points" in first
+    assert "at most 1 submission per hour" in notice and "will be graded after" in notice
+    graded(course, timedelta(minutes=61))
+    watch = Watch(course, every=0.1)
+    assert watch.run(once=True)
+    assert (watch.state.waiting, watch.state.held_back, watch.state.released) == (0, 0, 1)
+    assert scores(course) == {("ada", ONE): (5, 5)}
+    first, second = exchange.fetched("ada", ONE)
+    assert "<b>0</b> of 5 points" in first and "<b>5</b> of 5 points" in second
+    assert "ada" not in capsys.readouterr().out
