@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import classroom50, gradescope_zip, prairielearn_question
+from . import classroom50_folder, gradescope_zip, prairielearn_question
 from .package import LessonFiles, Package
 
 __all__ = ["PACKAGES", "LessonFiles", "Package"]
@@ -13,5 +13,5 @@ __all__ = ["PACKAGES", "LessonFiles", "Package"]
 PACKAGES: dict[str, Package] = {
     "gradescope": gradescope_zip.PACKAGE,
     "prairielearn": prairielearn_question.PACKAGE,
-    "classroom50": classroom50.PACKAGE,
+    "classroom50": classroom50_folder.PACKAGE,
 }
