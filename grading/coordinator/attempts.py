@@ -16,18 +16,25 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from ..course_dir.course_file import Attempts, load_course_file
+from ..lms.teacher_csv import to_bytes, to_cell
 from ..plural import plural
 from ..safe_html import page_templates
 from .exchange import NOTICE, ExchangeSubmission
 
 FILE = ".grading-watch-attempts.csv"
+FIELDS = ("student", "lesson", "page", "at")
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A submission that was graded. page: name of the file of its feedback; at: when it was graded."""
+    """A submission that was graded.
+
+    student  id, as a cell of a table
+    page     name of the file of its feedback
+    at       when it was graded
+    """
 
     student: str
     lesson: str
@@ -52,7 +59,8 @@ class AttemptLimits:
         if submission.again or submission.page.name in {one.page for one in self._graded}:
             return None
         limits = self._course.attempts_of(submission.lesson)
-        own = [one.at for one in self._graded if (one.student, one.lesson) == (submission.student, submission.lesson)]
+        key = (to_cell(submission.student), submission.lesson)
+        own = [one.at for one in self._graded if (one.student, one.lesson) == key]
         until = []
         for most, span in ((limits.per_hour, HOUR), (limits.per_day, DAY)):
             recent = sorted(at for at in own if at > self._now - span)
@@ -73,7 +81,7 @@ class AttemptLimits:
         """Record submissions of limited lessons as graded; one that is recorded counts once. Raises OSError."""
         there = {one.page for one in self._graded}
         new = [
-            Attempt(one.student, one.lesson, one.page.name, datetime.now(UTC))
+            Attempt(to_cell(one.student), one.lesson, one.page.name, datetime.now(UTC))
             for one in graded
             if not one.again and one.page.name not in there and in_words(self._course.attempts_of(one.lesson))
         ]
@@ -93,7 +101,7 @@ def in_words(limits: Attempts) -> str:
 
 
 def _read(path: Path) -> list[Attempt]:
-    """The record; lines that somebody has damaged are left out."""
+    """The record without its heading, and without lines that somebody has damaged."""
     found = []
     try:
         text = path.read_text(encoding="utf-8")
@@ -109,9 +117,8 @@ def _read(path: Path) -> list[Attempt]:
 
 
 def _write(path: Path, attempts: Iterable[Attempt]) -> None:
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows((one.student, one.lesson, one.page, one.at.isoformat()) for one in attempts)
+    rows = [(one.student, one.lesson, one.page, one.at.isoformat()) for one in attempts]
     beside = path.with_name(f"{path.name}.new")
-    beside.write_text(text.getvalue(), encoding="utf-8", newline="")
+    beside.write_bytes(to_bytes(FIELDS, rows))
     beside.chmod(0o600)
     os.replace(beside, path)

@@ -1,4 +1,4 @@
-// Shows the state anew every five seconds, without loading the page again.
+// Shows the current state every five seconds, without loading the page again.
 setInterval(async () => {
   let told = "The service does not answer. Below is what it said last.";
   try {
