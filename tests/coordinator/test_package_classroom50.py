@@ -25,10 +25,10 @@ from grading.coordinator.package_lesson import package_lesson
 from grading.errors import StepFailed
 from grading.exercises.lesson import load_lesson
 
-from ..authoring.test_release import _grader_lines, _solution_lines, _taught
 from ..support.canaries import SECRETS
 from ..support.course_builder import TINY_LESSONS, build_course, released_notebook, solved_notebook
 from ..support.repository import LESSONS, ROOT
+from ..support.secret_lines import grader_lines, solution_lines, taught_lines
 
 pytestmark = pytest.mark.slow
 
@@ -126,7 +126,7 @@ def test_a_package_has_no_seed_no_grader_and_no_solution(course, package):
     for graders in (course / "grader_tests").rglob("*.py"):
         assert graders.stat().st_size < 80 or graders.read_bytes() not in whole, graders
     lines = {line.strip() for content in files.values() for line in content.decode("utf-8", "replace").splitlines()}
-    secret = {*_solution_lines(LESSON), *_grader_lines(LESSON)} - set().union(*map(_taught, LESSONS))
+    secret = {*solution_lines(LESSON), *grader_lines(LESSON)} - set().union(*map(taught_lines, LESSONS))
     assert secret and not lines & secret
     assert not [mark for mark in SECRETS if any(mark in line for line in lines)]
 
