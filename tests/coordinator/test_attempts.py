@@ -86,15 +86,15 @@ def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(co
 
 
 @pytest.mark.slow
-def test_over_a_limit_the_newest_waits_with_a_notice_and_is_graded_later(course, tmp_path, sandboxed, capsys):
+def test_over_a_limit_the_newest_waits_with_a_notice_and_is_graded_later(
+    course, tmp_path, sandboxed, monkeypatch, capsys
+):
     limit(course, "[attempts]\nper_hour = 1\n")
     exchange = Exchange(course, tmp_path).open([ONE])
     exchange.submit("ada", ONE, solved_notebook(course, ONE, double="def double(x):\n    return x * x"))
-    release, CourseExchange.release = CourseExchange.release, lambda *_: False
-    try:
+    with monkeypatch.context() as patch:
+        patch.setattr(CourseExchange, "release", lambda *_: False)
         assert not Watch(course, every=0.1).run(once=True)  # as if it were killed before the release
-    finally:
-        CourseExchange.release = release
     assert Watch(course, every=0.1).run(once=True)
     exchange.submit("ada", ONE, solved_notebook(course, ONE, double="def double(x):\n    return 1"))
     exchange.submit("ada", ONE, solved_notebook(course, ONE))
