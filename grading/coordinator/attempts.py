@@ -1,7 +1,8 @@
-"""How many of a student's submissions of a lesson `grading watch` grades in an hour and in a day.
+"""How many of a student's submissions of a lesson `grading watch` grades in an hour and in a day, and which one counts.
 
-The record of the last day is a table in the course directory, so that a student cannot change it, and `grading forget`
-finds the student's lines. Does not cover: which submissions there are (`exchange`), and the order of steps (`watch`).
+The record is a table in the course directory, so that a student cannot change it, and `grading forget` finds the
+student's lines. It has the last day, and all of a lesson whose best submission counts. Does not cover: which
+submissions there are (`exchange`), and the order of steps (`watch`).
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from ..lms.teacher_csv import to_bytes, to_cell
 from ..plural import plural
 from ..safe_html import page_templates
 from .exchange import NOTICE, ExchangeSubmission
+from .nbgrader_api import scores
 
-FILE = ".grading-watch-attempts.csv"
-FIELDS = ("student", "lesson", "page", "at")
+FILE = ".grading-attempts.csv"
+FIELDS = ("student", "lesson", "page", "at", "points")
+BEST = "best"
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -34,22 +37,25 @@ class Attempt:
     student  id, as a cell of a table
     page     name of the file of its feedback
     at       when it was graded
+    points   with a late penalty
     """
 
     student: str
     lesson: str
     page: str
     at: datetime
+    points: float = 0.0
 
 
 class AttemptLimits:
-    """The limits of a course, and what was graded in the last day."""
+    """The limits of a course, and what was graded."""
 
     def __init__(self, root: Path) -> None:
         """Raises CourseFileError."""
         self._root, self._course = root, load_course_file(root)
         self._now = datetime.now(UTC)
-        self._graded = [one for one in _read(root / FILE) if one.at > self._now - DAY]
+        read = _read(root / FILE)
+        self._graded = [one for one in read if one.at > self._now - DAY or self._best_counts(one.lesson)]
 
     def held_until(self, submission: ExchangeSubmission) -> datetime | None:
         """When the limits allow to grade a submission; None for now.
@@ -77,17 +83,31 @@ class AttemptLimits:
         limits = in_words(self._course.attempts_of(submission.lesson))
         return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at)
 
+    def best(self, student: str, lesson: str) -> str:
+        """The page of the submission with the most points, of equal ones the last; "" where the last one counts."""
+        if not self._best_counts(lesson):
+            return ""
+        own = [one for one in self._graded if (one.student, one.lesson) == (to_cell(student), lesson)]
+        return max(reversed(own), key=lambda one: one.points).page if own else ""
+
     def count(self, graded: Iterable[ExchangeSubmission]) -> None:
-        """Record submissions of limited lessons as graded; one that is recorded counts once. Raises OSError."""
-        there = {one.page for one in self._graded}
-        new = [
-            Attempt(to_cell(one.student), one.lesson, one.page.name, datetime.now(UTC))
-            for one in graded
-            if not one.again and one.page.name not in there and in_words(self._course.attempts_of(one.lesson))
-        ]
-        if new:
-            self._graded += new
+        """Record submissions as graded, with their points; one that is recorded counts once. Raises OSError."""
+        there, points = {one.page: one for one in self._graded}, dict[tuple[str, str], tuple[float, float]]()
+        for one in graded:
+            before, best_counts = there.get(one.page.name), self._best_counts(one.lesson)
+            if best_counts:
+                points = points or scores(self._root)
+            elif before or one.again or not in_words(self._course.attempts_of(one.lesson)):
+                continue
+            at = before.at if before else one.at.replace(tzinfo=UTC) if one.again else datetime.now(UTC)
+            earned = points[one.student, one.lesson][0] if best_counts else 0.0
+            there[one.page.name] = Attempt(to_cell(one.student), one.lesson, one.page.name, at, earned)
+        if list(there.values()) != self._graded:
+            self._graded = list(there.values())
             _write(self._root / FILE, self._graded)
+
+    def _best_counts(self, lesson: str) -> bool:
+        return self._course.attempts_of(lesson).counts == BEST
 
 
 def in_words(limits: Attempts) -> str:
@@ -109,15 +129,15 @@ def _read(path: Path) -> list[Attempt]:
         return []
     for row in csv.reader(io.StringIO(text, newline="")):
         try:
-            student, lesson, page, at = row
-            found.append(Attempt(student, lesson, page, datetime.fromisoformat(at).astimezone(UTC)))
+            student, lesson, page, at, points = row
+            found.append(Attempt(student, lesson, page, datetime.fromisoformat(at).astimezone(UTC), float(points)))
         except ValueError:
             continue
     return found
 
 
 def _write(path: Path, attempts: Iterable[Attempt]) -> None:
-    rows = [(one.student, one.lesson, one.page, one.at.isoformat()) for one in attempts]
+    rows = [(one.student, one.lesson, one.page, one.at.isoformat(), f"{one.points:g}") for one in attempts]
     beside = path.with_name(f"{path.name}.new")
     beside.write_bytes(to_bytes(FIELDS, rows))
     beside.chmod(0o600)

@@ -19,7 +19,7 @@ from ..course_dir.lessons import COURSE_FILE, list_lessons
 from ..course_dir.paths import CONFIG
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..nbgrader_plugins.late_policy import LatePolicy
-from .attempts import in_words
+from .attempts import BEST, in_words
 
 LOOKED_FOR = [
     *((LatePolicy, name) for name in ("policy", "grace_minutes", "most")),
@@ -77,7 +77,8 @@ def show_settings(root: Path, found: Sequence[Setting], console: Console) -> Non
     for one in lesson_settings(root):
         differs = [f"{exercise}: {one.points[exercise]:g} points" for exercise in one.changed]
         differs += [f"{exercise}: left out" for exercise in one.given]
-        differs += filter(None, [in_words(course.attempts_of(one.lesson))])
+        attempts = course.attempts_of(one.lesson)
+        differs += filter(None, [in_words(attempts), "the best submission counts" if attempts.counts == BEST else ""])
         lessons.add_row(Text(one.lesson), one.due, f"{sum(one.points.values()):g}", Text(", ".join(differs)))
     console.print(lessons)
     settings = Table("setting", "value", "from", box=SIMPLE_HEAD, title="Settings", title_justify="left")

@@ -25,7 +25,7 @@ from grading.safe_console import SafeConsole
 from grading.safe_text import one_line, say
 
 from ..cpu_count import cpu_count
-from ..errors import CannotWrite, CourseLocked, GradingError
+from ..errors import CannotWrite, CourseLocked, GradingError, StepFailed
 from ..extras import demand_extra
 from ..gradebook.lock import exclusive
 from ..sandbox import SandboxUnavailable, require
@@ -157,19 +157,24 @@ class Watch:
     def _choose(self) -> list[ExchangeSubmission]:
         """The submissions for the next round, all of one lesson."""
         exchange = CourseExchange(self.root)
-        waiting = exchange.waiting(self.lessons)
+        limits = AttemptLimits(self.root)
+        waiting = exchange.waiting(self.lessons, limits.best)
         folders = {submission.folder for submission in waiting}
         self._failed = {folder: delay for folder, delay in self._failed.items() if folder in folders}
         self.state.waiting = len(waiting)
         put_off = {folder for folder, delay in self._failed.items() if not delay.over}
-        put_off |= self._held_back(exchange, waiting)
+        put_off |= self._held_back(exchange, limits, waiting)
         due = [submission for submission in waiting if submission.folder not in put_off]
+        new = {(submission.student, submission.lesson) for submission in due if not submission.again}
+        due = [one for one in due if not one.again or (one.student, one.lesson) not in new]  # first the new one
         of_one_lesson = [submission for submission in due if submission.lesson == due[0].lesson]
         return of_one_lesson[: ON_CLUSTER if self.scheduler else BATCH * (self.workers or cpu_count())]
 
-    def _held_back(self, exchange: CourseExchange, waiting: list[ExchangeSubmission]) -> set[Path]:
+    def _held_back(
+        self, exchange: CourseExchange, limits: AttemptLimits, waiting: list[ExchangeSubmission]
+    ) -> set[Path]:
         """The folders of submissions over a limit of attempts; tells their students until when."""
-        limits, held = AttemptLimits(self.root), set[Path]()
+        held = set[Path]()
         for submission in waiting:
             if until := limits.held_until(submission):
                 held.add(submission.folder)
@@ -240,14 +245,16 @@ class Watch:
         """Do a step for each submission; returns those for which it succeeded, and puts off the others."""
         done = []
         for submission in every:
+            what = failure
             try:
-                fine = step(submission)
+                if step(submission):
+                    done.append(submission)
+                    continue
+            except StepFailed as error:
+                what = str(error)
             except Exception:  # nbgrader raises various ones; one submission must not stop the others
-                fine = False
-            if fine:
-                done.append(submission)
-                continue
-            self._put_off([submission], failure)
+                pass
+            self._put_off([submission], what)
         return done
 
     def _put_off(self, failed: Iterable[ExchangeSubmission], failure: str) -> None:

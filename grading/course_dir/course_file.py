@@ -51,10 +51,11 @@ class ExerciseEntry(Table):
 
 
 class Attempts(Table):
-    """How many submissions of a lesson `grading watch` grades for a student, at most; 0: no limit."""
+    """How many of a student's submissions of a lesson `grading watch` grades (0: no limit), and which one counts."""
 
     per_hour: int = Field(default=0, ge=0)
     per_day: int = Field(default=0, ge=0)
+    counts: Literal["last", "best"] = "last"
 
 
 class LessonEntry(Table):

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import pytest
+from nbgrader.utils import notebook_hash
 
 from grading.coordinator.attempts import FILE, AttemptLimits, in_words
 from grading.coordinator.exchange import CourseExchange, ExchangeSubmission
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores
 from grading.coordinator.personal_files import find_files, remove_files
+from grading.coordinator.restore import restore
 from grading.coordinator.watch import Watch
 from grading.course_dir.course_file import Attempts, load_course_file
+from grading.nbgrader_plugins.exchange_collect import read_secret
+from grading.safe_console import SafeConsole
 
 from ..support.course_builder import TINY_LESSONS, solved_notebook
 from ..support.exchange import Exchange
@@ -27,7 +36,7 @@ def submission(page: str, student: str = "ada", lesson: str = ONE) -> ExchangeSu
 
 def graded(root: Path, *ago: timedelta) -> None:
     """Have ada's submissions of the first lesson graded so long ago."""
-    lines = [f"ada,{ONE},{number}.html,{(NOW - time).isoformat()}\n" for number, time in enumerate(ago)]
+    lines = [f"ada,{ONE},{number}.html,{(NOW - time).isoformat()},0\n" for number, time in enumerate(ago)]
     (root / FILE).write_text("".join(lines))
 
 
@@ -73,7 +82,7 @@ def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(co
     limit(course, "[attempts]\nper_day = 2\n")
     graded(course, timedelta(hours=30), timedelta(hours=1))
     with (course / FILE).open("a") as file:
-        file.write("nonsense\nada,x,y,yesterday\n")
+        file.write("nonsense\nada,x,y,yesterday,1\n")
     AttemptLimits(course).count([submission("1.html"), submission("2.html")])
     AttemptLimits(course).count([submission("2.html")])
     rows = [line.split(",")[2] for line in (course / FILE).read_text().splitlines()]
@@ -82,7 +91,7 @@ def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(co
     found = find_files(course, "ada")
     assert len(found.lines[Path(FILE)]) == 2
     remove_files(course, "ada", found)
-    assert (course / FILE).read_text(encoding="utf-8-sig") == "student,lesson,page,at\n"
+    assert (course / FILE).read_text(encoding="utf-8-sig") == "student,lesson,page,at,points\n"
 
 
 @pytest.mark.slow
@@ -113,3 +122,111 @@ def test_over_a_limit_the_newest_waits_with_a_notice_and_is_graded_later(
     first, second = exchange.fetched("ada", ONE)
     assert "<b>0</b> of 5 points" in first and "<b>5</b> of 5 points" in second
     assert "ada" not in capsys.readouterr().out
+
+
+BEST = '[attempts]\ncounts = "best"\n'
+WRONG = "def double(x):\n    return 1"
+
+
+def secrets(root: Path, *folders: Path) -> list[bool]:
+    """For each of these folders in the exchange, whether submitted/ has it."""
+    there = read_secret(root / "submitted" / "ada" / ONE)
+    return [read_secret(folder) == there for folder in folders]
+
+
+@pytest.mark.slow
+def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(course, tmp_path, sandboxed, capsys):
+    limit(course, BEST)
+    exchange = Exchange(course, tmp_path).open([ONE])
+    folders = []
+    for code in (None, WRONG, None):
+        answer = {"double": code} if code else {}
+        folders.append(exchange.submit("ada", ONE, solved_notebook(course, ONE, **answer)))
+        watch = Watch(course, every=0.1)
+        assert watch.run(once=True)
+        assert scores(course) == {("ada", ONE): (5, 5)}
+        assert not CourseExchange(course).waiting(best=AttemptLimits(course).best)
+        assert secrets(course, *folders) == {1: [True], 2: [True, False], 3: [False, False, True]}[len(folders)]
+    points = [re.search(r"<b>(\d)</b> of 5 points", page) for page in exchange.fetched("ada", ONE)]
+    assert [found and found[1] for found in points] == ["5", "0", "5"]
+
+
+@pytest.mark.slow
+@pytest.mark.quick_cases("release")
+@pytest.mark.parametrize("where", ["_graded", "_written", "release"])
+@pytest.mark.parametrize("again", [False, True], ids=["worse", "best again"])
+def test_if_it_is_killed_the_best_counts_after_the_next_start(
+    course, tmp_path, sandboxed, monkeypatch, capsys, where, again
+):
+    """again: whether it is killed while it grades the best one again, not while it grades the worse one."""
+    limit(course, BEST)
+    exchange = Exchange(course, tmp_path).open([ONE])
+    best = exchange.submit("ada", ONE, solved_notebook(course, ONE))
+    assert Watch(course, every=0.1).run(once=True)
+    exchange.submit("ada", ONE, solved_notebook(course, ONE, double=WRONG))
+    owner = CourseExchange if where == "release" else Watch
+    plain = getattr(owner, where)
+
+    def killed(self: object, these: Any, *more: Any) -> Any:
+        of = these if isinstance(these, list) else [these]
+        if of and of[0].again == again:
+            raise KeyboardInterrupt
+        return plain(self, these, *more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, where, killed)
+        with pytest.raises(KeyboardInterrupt):
+            Watch(course, every=0.1).run(once=True)
+    assert Watch(course, every=0.1).run(once=True)
+    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert secrets(course, best) == [True]
+    points = [re.search(r"<b>(\d)</b> of 5 points", page) for page in exchange.fetched("ada", ONE)]
+    assert [found and found[1] for found in points] == ["5", "0"]
+
+
+@pytest.mark.slow
+def test_a_submission_that_was_changed_in_the_exchange_after_its_grade_counts_as_it_was(
+    course, tmp_path, sandboxed, capsys
+):
+    limit(course, BEST)
+    exchange = Exchange(course, tmp_path).open([ONE])
+    partly = solved_notebook(course, ONE, double="def double(x):\n    return (2 * x).detach()")
+    best = exchange.submit("ada", ONE, partly)
+    assert Watch(course, every=0.1).run(once=True)
+    nbformat.write(solved_notebook(course, ONE), best / f"{ONE}.ipynb")
+    exchange.submit("ada", ONE, solved_notebook(course, ONE, double=WRONG))
+    assert Watch(course, every=0.1).run(once=True)
+    assert scores(course) == {("ada", ONE): (3, 5)} and secrets(course, best) == [True]
+
+
+@pytest.mark.slow
+def test_without_the_kept_copy_the_best_one_is_not_taken_and_the_state_says_why(course, tmp_path, sandboxed, capsys):
+    exchange = Exchange(course, tmp_path).open([ONE])
+    folders = [exchange.submit("ada", ONE, solved_notebook(course, ONE))]
+    assert Watch(course, every=0.1).run(once=True)
+    folders.append(exchange.submit("ada", ONE, solved_notebook(course, ONE, double=WRONG)))
+    assert Watch(course, every=0.1).run(once=True)
+    limit(course, BEST)
+    pages = [f"{notebook_hash(secret=read_secret(folder), notebook_id=ONE)}.html" for folder in folders]
+    rows = [f"ada,{ONE},{page},{NOW.isoformat()},{points}\n" for page, points in zip(pages, (5, 0), strict=True)]
+    (course / FILE).write_text("".join(rows))
+    shutil.rmtree(course / "hand-ins" / "replaced")
+    watch = Watch(course, every=0.1)
+    assert not watch.run(once=True)
+    assert "hand-ins/replaced has no copy of it" in watch.state.errors[0]["what"]
+    assert scores(course) == {("ada", ONE): (0, 5)} and secrets(course, *folders) == [False, True]
+
+
+@pytest.mark.slow
+def test_what_the_teacher_restores_stays_and_its_new_grade_is_released(course, tmp_path, sandboxed, capsys):
+    exchange = Exchange(course, tmp_path).open([ONE])
+    first = exchange.submit("ada", ONE, solved_notebook(course, ONE))
+    assert Watch(course, every=0.1).run(once=True)
+    exchange.submit("ada", ONE, solved_notebook(course, ONE, double=WRONG))
+    assert Watch(course, every=0.1).run(once=True)
+    assert scores(course) == {("ada", ONE): (0, 5)}
+    restore(course, "ada", ONE)
+    grade_class(course, [ONE], SafeConsole(quiet=True))
+    watch = Watch(course, every=0.1)
+    assert watch.run(once=True) and watch.state.released == 1
+    assert scores(course) == {("ada", ONE): (5, 5)} and secrets(course, first) == [True]
