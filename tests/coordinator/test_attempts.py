@@ -12,6 +12,7 @@ import nbformat
 import pytest
 from nbgrader.utils import notebook_hash
 
+from grading.coordinator import watch
 from grading.coordinator.attempts import FILE, AttemptLimits, in_words
 from grading.coordinator.exchange import CourseExchange, ExchangeSubmission
 from grading.coordinator.grade_class import grade_class
@@ -107,17 +108,17 @@ def test_over_a_limit_the_newest_waits_with_a_notice_and_is_graded_later(
     assert Watch(course, every=0.1).run(once=True)
     exchange.submit("ada", ONE, solved_notebook(course, ONE, double="def double(x):\n    return 1"))
     exchange.submit("ada", ONE, solved_notebook(course, ONE))
-    watch = Watch(course, every=0.1)
-    assert watch.run(once=True)
-    assert (watch.state.waiting, watch.state.held_back, watch.state.released) == (1, 1, 0)
+    service = Watch(course, every=0.1)
+    assert service.run(once=True)
+    assert (service.state.waiting, service.state.held_back, service.state.released) == (1, 1, 0)
     assert scores(course) == {("ada", ONE): (0, 5)}
     first, notice = exchange.fetched("ada", ONE)
     assert "<b>0</b> of 5 points" in first
     assert "at most 1 submission per hour" in notice and "will be graded after" in notice
     graded(course, timedelta(minutes=61))
-    watch = Watch(course, every=0.1)
-    assert watch.run(once=True)
-    assert (watch.state.waiting, watch.state.held_back, watch.state.released) == (0, 0, 1)
+    service = Watch(course, every=0.1)
+    assert service.run(once=True)
+    assert (service.state.waiting, service.state.held_back, service.state.released) == (0, 0, 1)
     assert scores(course) == {("ada", ONE): (5, 5)}
     first, second = exchange.fetched("ada", ONE)
     assert "<b>0</b> of 5 points" in first and "<b>5</b> of 5 points" in second
@@ -142,8 +143,8 @@ def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(cou
     for code in (None, WRONG, None):
         answer = {"double": code} if code else {}
         folders.append(exchange.submit("ada", ONE, solved_notebook(course, ONE, **answer)))
-        watch = Watch(course, every=0.1)
-        assert watch.run(once=True)
+        service = Watch(course, every=0.1)
+        assert service.run(once=True)
         assert scores(course) == {("ada", ONE): (5, 5)}
         assert not CourseExchange(course).waiting(best=AttemptLimits(course).best)
         assert secrets(course, *folders) == {1: [True], 2: [True, False], 3: [False, False, True]}[len(folders)]
@@ -153,7 +154,7 @@ def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(cou
 
 @pytest.mark.slow
 @pytest.mark.quick_cases("release")
-@pytest.mark.parametrize("where", ["_graded", "_written", "release"])
+@pytest.mark.parametrize("where", ["grade_class", "write_feedback", "release"])
 @pytest.mark.parametrize("again", [False, True], ids=["worse", "best again"])
 def test_if_it_is_killed_the_best_counts_after_the_next_start(
     course, tmp_path, sandboxed, monkeypatch, capsys, where, again
@@ -164,14 +165,14 @@ def test_if_it_is_killed_the_best_counts_after_the_next_start(
     best = exchange.submit("ada", ONE, solved_notebook(course, ONE))
     assert Watch(course, every=0.1).run(once=True)
     exchange.submit("ada", ONE, solved_notebook(course, ONE, double=WRONG))
-    owner = CourseExchange if where == "release" else Watch
-    plain = getattr(owner, where)
+    owner: Any = CourseExchange if where == "release" else watch
+    plain, done = getattr(owner, where), []
 
-    def killed(self: object, these: Any, *more: Any) -> Any:
-        of = these if isinstance(these, list) else [these]
-        if of and of[0].again == again:
+    def killed(*these: Any, **more: Any) -> Any:
+        if len(done) == again:
             raise KeyboardInterrupt
-        return plain(self, these, *more)
+        done.append(where)
+        return plain(*these, **more)
 
     with monkeypatch.context() as patch:
         patch.setattr(owner, where, killed)
@@ -211,9 +212,9 @@ def test_without_the_kept_copy_the_best_one_is_not_taken_and_the_state_says_why(
     rows = [f"ada,{ONE},{page},{NOW.isoformat()},{points}\n" for page, points in zip(pages, (5, 0), strict=True)]
     (course / FILE).write_text("".join(rows))
     shutil.rmtree(course / "hand-ins" / "replaced")
-    watch = Watch(course, every=0.1)
-    assert not watch.run(once=True)
-    assert "hand-ins/replaced has no copy of it" in watch.state.errors[0]["what"]
+    service = Watch(course, every=0.1)
+    assert not service.run(once=True)
+    assert "hand-ins/replaced has no copy of it" in service.state.errors[0]["what"]
     assert scores(course) == {("ada", ONE): (0, 5)} and secrets(course, *folders) == [False, True]
 
 
@@ -227,6 +228,6 @@ def test_what_the_teacher_restores_stays_and_its_new_grade_is_released(course, t
     assert scores(course) == {("ada", ONE): (0, 5)}
     restore(course, "ada", ONE)
     grade_class(course, [ONE], SafeConsole(quiet=True))
-    watch = Watch(course, every=0.1)
-    assert watch.run(once=True) and watch.state.released == 1
+    service = Watch(course, every=0.1)
+    assert service.run(once=True) and service.state.released == 1
     assert scores(course) == {("ada", ONE): (5, 5)} and secrets(course, first) == [True]
