@@ -86,7 +86,7 @@ def _submit(notebook: Path, lesson: str, without: str, config: Any) -> Submissio
         directory.course_id = notebook.parent.parent.name
     if not directory.course_id or not Path(step.root, directory.course_id, "outbound", lesson).is_dir():
         return None
-    directory.assignment_id, directory.ignore = lesson, [*directory.ignore, without]
+    directory.assignment_id, directory.ignore = lesson, [*directory.ignore, without, "*.whl"]  # the fetched package
     fetched = Path(directory.course_id if step.path_includes_course else "", lesson, f"{lesson}.ipynb")
     with TemporaryDirectory(prefix="hand-in-") as copy:
         step.assignment_dir = copy

@@ -50,10 +50,10 @@ class Attempt:
 class AttemptLimits:
     """The limits of a course, and what was graded."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, now: datetime | None = None) -> None:
         """Raises CourseFileError."""
         self._root, self._course = root, load_course_file(root)
-        self._now = datetime.now(UTC)
+        self._now = now or datetime.now(UTC)
         read = _read(root / FILE)
         self._graded = [one for one in read if one.at > self._now - DAY or self._best_counts(one.lesson)]
 
@@ -99,7 +99,7 @@ class AttemptLimits:
                 points = points or scores(self._root)
             elif before or one.again or not in_words(self._course.attempts_of(one.lesson)):
                 continue
-            at = before.at if before else one.at.replace(tzinfo=UTC) if one.again else datetime.now(UTC)
+            at = before.at if before else one.at.replace(tzinfo=UTC) if one.again else self._now
             earned = points[one.student, one.lesson][0] if best_counts else 0.0
             there[one.page.name] = Attempt(to_cell(one.student), one.lesson, one.page.name, at, earned)
         if list(there.values()) != self._graded:

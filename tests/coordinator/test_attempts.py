@@ -62,7 +62,7 @@ def limit(root: Path, text: str) -> None:
 def test_a_submission_waits_until_the_hour_and_the_day_allow_it(course, limits, minutes, waits):
     limit(course, f"[attempts]\n{limits}\n")
     graded(course, *(timedelta(minutes=number) for number in minutes))
-    found = AttemptLimits(course)
+    found = AttemptLimits(course, NOW)
     until = found.held_until(submission("new.html"))
     assert until == (None if waits is None else NOW + timedelta(minutes=waits))
     assert found.held_until(submission("0.html")) is None or minutes[0] > 24 * 60  # graded before, and not released
@@ -84,8 +84,8 @@ def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(co
     graded(course, timedelta(hours=30), timedelta(hours=1))
     with (course / FILE).open("a") as file:
         file.write("nonsense\nada,x,y,yesterday,1\n")
-    AttemptLimits(course).count([submission("1.html"), submission("2.html")])
-    AttemptLimits(course).count([submission("2.html")])
+    AttemptLimits(course, NOW).count([submission("1.html"), submission("2.html")])
+    AttemptLimits(course, NOW).count([submission("2.html")])
     rows = [line.split(",")[2] for line in (course / FILE).read_text().splitlines()]
     assert rows == ["page", "1.html", "2.html"]
     assert not (course / FILE).stat().st_mode & 0o077

@@ -86,7 +86,9 @@ def test_it_submits_the_folder_that_was_fetched_and_says_what_happens_next(excha
     text = said(folder)
     found = submitted(exchange)
     assert mark(found[NOTEBOOK]) == "as fetched"
-    assert found.keys() == {path.name for path in folder.iterdir() if path.is_file()}
+    fetched = {path.name for path in folder.iterdir() if path.is_file()}
+    assert fetched - found.keys() == {path.name for path in folder.glob("*.whl")} != set()
+    assert not found.keys() - fetched
     (new,) = exchange.inbound.iterdir()
     at = (new / "timestamp.txt").read_text().partition(".")[0]
     assert f"Submitted to the course course at {at} UTC." in text
