@@ -1,6 +1,6 @@
 """Make what a teacher uploads so that a platform grades each submission itself: one module for each platform.
 
-`PACKAGES` has them by the names that `grading package --for` takes. docs/platforms.md says how each is uploaded.
+`PACKAGES` has them by the names that `grading package --for` takes. docs/platforms.md says what they hold.
 """
 
 from __future__ import annotations
