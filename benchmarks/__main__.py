@@ -2,9 +2,9 @@
 
     python -m benchmarks [NAME ...]
 
-Names: kernels, classes, large, term, steps, checks, alive, training and hostile, which takes longest and runs only if
-it is named. The results of `classes` and `term` are written to docs/performance.md. Compare figures of the same run
-only, not of two runs or two machines.
+Names: kernels, classes, large, term, steps, file, checks, alive, training and hostile, which takes longest and runs
+only if it is named. The results of `classes` and `term` are written to docs/performance.md. Compare figures of the
+same run only, not of two runs or two machines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from grading.sandbox import SandboxUnavailable, require
 
-from . import alive, checks, classes, hostile, kernel_start, large, steps, term, training_margins
+from . import alive, checks, classes, grade_file, hostile, kernel_start, large, steps, term, training_margins
 
 ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "kernels": ("A sandboxed kernel beside an ordinary one", kernel_start.main),
@@ -26,6 +26,7 @@ ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "large": ("A submission in the gradebook of ten thousand students", large.main),
     "term": ("Release, feedback, report and export, beside nbgrader alone", term.main),
     "steps": ("A graded notebook, step by step", steps.main),
+    "file": ("One submission on a platform, from the command to its result", grade_file.main),
     "checks": ("What `check` takes beyond the learner's own code", checks.main),
     "alive": ("The widget of attention, from a key to its picture", alive.main),
     "hostile": ("Hostile submissions: this course beside nbgrader alone", hostile.main),

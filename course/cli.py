@@ -1,6 +1,7 @@
 """The `attention` command: the lessons' notebooks in a folder, and answers that are written in a file.
 
 attention start                          a folder with the notebooks, opened in JupyterLab
+attention check 02_softmax.ipynb         every exercise of a notebook
 attention check my_answers.py            every exercise that the file answers
 attention check my_answers.py softmax    one of them
 attention watch my_answers.py            the same on each save
@@ -16,13 +17,13 @@ import signal
 import subprocess
 import sys
 import time
-import traceback
 from collections.abc import Sequence
+from contextlib import nullcontext, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .harness.errors import is_theirs
+from .answer_file import UnusableFile, run_file
 from .lessons_folder import NEW_FOLDER, UnusableFolder, default_folder, fill_folder
 from .notebook import catalog, check, course_progress, lesson_progress, session
 from .report import Report, display
@@ -30,15 +31,11 @@ from .report import Report, display
 POLL = 0.2  # seconds between two looks at a watched file
 
 
-class UnusableFile(Exception):
-    """A file has no answers to check; the message says why and what to do."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, 1 if an answer fails, 2 if nothing could be checked or opened."""
     parser = argparse.ArgumentParser(
         prog="attention",
-        description="Open the lessons, and check answers in a Python file.",
+        description="Open the lessons, and check answers in a file or notebook.",
         epilog="`attention VERB --help` lists a verb's options. Exit status: 0 all passed, 1 not all, 2 not checked.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -55,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     check = _add_verb(verbs, "check", "Check the answers in a file.", "check my_answers.py softmax")
     watch = _add_verb(verbs, "watch", "Check the answers in a file on each save.", "watch my_answers.py softmax")
     for verb in (check, watch):
-        verb.add_argument("file", type=Path, metavar="FILE", help="Python file that defines the answers")
+        verb.add_argument("file", type=Path, metavar="FILE", help="Python file or notebook with the answers")
         verb.add_argument(
             "exercises", nargs="*", metavar="EXERCISE", help="exercises to check (default: all that the file answers)"
         )
@@ -64,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shown.add_argument("--json", action="store_true", help="print one line of JSON per exercise (docs/json.md)")
     progress = _add_verb(verbs, "progress", "Show your progress in each exercise.", "progress my_answers.py")
     progress.add_argument(
-        "file", type=Path, nargs="*", metavar="FILE", help="Python files with answers (default: all in this folder)"
+        "file", type=Path, nargs="*", metavar="FILE", help="files with answers (default: all Python files here)"
     )
     for verb in (check, watch, progress):
         verb.add_argument(
@@ -108,7 +105,9 @@ def _start(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    names, whole = _run(options.file)
+    # What the file itself prints must not be among the records
+    with redirect_stdout(sys.stderr) if options.json else nullcontext():
+        names, whole = run_file(options.file)
     lesson = _start_lesson(options.file, names, options.lesson)
     known = catalog.tasks_of(lesson)
     if unknown := [name for name in options.exercises if name not in known]:
@@ -184,7 +183,7 @@ def _progress(options: argparse.Namespace) -> int:
         )
     done = bool(files) or not any(line.next for line in course_progress.lesson_progress())
     for path in files:
-        names, complete = _run(path)
+        names, complete = run_file(path)
         _start_lesson(path, names, options.lesson)
         print(f"{path}:")
         report = lesson_progress.lesson_report()
@@ -200,32 +199,6 @@ def _has_answers(path: Path) -> bool:
     text = path.read_text(encoding="utf-8", errors="replace")
     known = {name for lesson in catalog.lessons() for name in catalog.exercises_of(lesson)}
     return any(f"\ndef {name}(" in f"\n{text}" or f"\nclass {name}(" in f"\n{text}" for name in known)
-
-
-def _run(path: Path) -> tuple[dict[str, Any], bool]:
-    """Run a file; return its names and whether it ran to its end. Raises UnusableFile."""
-    if path.suffix == ".ipynb":
-        raise UnusableFile(f"{path} is a notebook. Open it in Jupyter, and run check(...) there.")
-    try:
-        code = compile(path.read_bytes(), str(path.resolve()), "exec", dont_inherit=True)
-    except OSError as error:
-        raise UnusableFile(f"{path} cannot be read: {error.strerror}.") from None
-    except (SyntaxError, ValueError) as error:
-        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise UnusableFile(f"{path}{line}: Python cannot read the file: {getattr(error, 'msg', error)}.") from None
-    session.current.__init__()  # type: ignore[misc]  # each file gets a new session
-    names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
-    sys.path.insert(0, str(path.resolve().parent))
-    try:
-        exec(code, names)  # noqa: S102 - the user's own code, run as by `python my_answers.py`
-    except Exception as error:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if is_theirs(frame.filename)]
-        where = f", line {lines[-1]}" if lines else ""
-        print(f"{path}{where}: {type(error).__name__}: {error}. The lines below it did not run.", file=sys.stderr)
-        return names, False
-    finally:
-        sys.path.remove(str(path.resolve().parent))
-    return names, True
 
 
 def _start_lesson(path: Path, names: dict[str, Any], named: str) -> str:

@@ -12,6 +12,13 @@ from course.report_html import inline_markdown
 FOLDER = Path(__file__).parent
 TOKENS = (FOLDER / "tokens.css").read_text(encoding="utf-8")
 STYLE = TOKENS + (FOLDER / "page.css").read_text(encoding="utf-8")  # of every page that is wholly ours
+HEADERS = {  # of every page that a server of ours sends
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
 
 
 def page_templates(folder: Path) -> Environment:

@@ -22,7 +22,7 @@ DOCS = [
 ]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 NAMES_OLD_FILES = {"CHANGELOG.md"}
-INVENTED = {"NN_lesson.py", "my_answers.py", "jupyterhub_config.py"}  # examples, and a hub's own
+INVENTED = {"NN_lesson.py", "my_answers.py", "jupyterhub_config.py", "autograder.py"}  # examples, a hub's, a package's
 OWNERS = {
     "Delivery": "grading.authoring.student_install",
     "Exchange": "nbgrader.exchange.default",

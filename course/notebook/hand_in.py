@@ -1,4 +1,4 @@
-"""Check whether a notebook is ready to hand in, and write the file to hand in.
+"""Check whether a notebook is ready to hand in, and hand it in: submit it on a hub, and write the file to hand in.
 
 Both read the saved file, not the kernel. Jupyter's server and VS Code tell the kernel the path of the file; otherwise
 it is searched for in the folder, or requested from Colab.
@@ -20,13 +20,23 @@ from pathlib import Path
 from typing import Any
 
 from ..report import display_markdown, in_notebook
-from . import catalog, session
+from . import catalog, nbgrader_exchange, session
 from .ipython_history import recent_cells
 
 NONE_BEGUN = 'You have not started a lesson: call begin("02_softmax") first.'
 READY = (
     "Ready to hand in? Yes: every cell is there exactly once, no cell ended in an error, and your latest answers are "
-    "saved. Run `course.hand_in()` to make the file."
+    "saved."
+)
+NEXT = " Next, run `course.hand_in()`."
+SUBMITTED = (
+    "**Submitted** to the course {course} at {time}. When the hub has graded it, press *Fetch Feedback* in "
+    "*Assignments* (menu *Nbgrader*, *Assignment List*), and open the page. If you hand in again, the new submission "
+    "replaces this one."
+)
+NOT_SUBMITTED = (
+    "**Not submitted**, or not completely: `{error}`. No work is lost: your notebook is saved. Run `course.hand_in()` "
+    "again, or press *Submit* in *Assignments*. If that fails too, tell your teacher, and send the file below."
 )
 FOLDER = "hand_in"
 COLAB = "google.colab"
@@ -39,10 +49,11 @@ class NotFound(Exception):
 
 @dataclass
 class SavedNotebook:
-    """A notebook as saved in its file `name`, or as Colab holds it."""
+    """A notebook as saved in its file `name`, or as Colab holds it, without a path."""
 
     name: str
     content: dict[str, Any]
+    path: Path | None = None
 
     @property
     def cells(self) -> list[dict[str, Any]]:
@@ -51,24 +62,46 @@ class SavedNotebook:
 
 
 def hand_in() -> None:
-    """Write the file to hand in and offer its download. Never raises."""
+    """Submit the notebook where nbgrader has an exchange; elsewhere offer the file to hand in. Never raises.
+
+    The file is written in both cases.
+    """
     lesson = session.current.lesson
     if lesson is None:
         print(NONE_BEGUN)
         return
     try:
-        path = write(saved(lesson, session.current.names), lesson)
+        notebook = saved(lesson, session.current.names)
+        path = write(notebook, lesson)
     except (NotFound, OSError) as error:
         print(f"Nothing was written: {error}")
         return
-    ready = readiness(lesson)
-    display_markdown("\n\n".join([*ready, f"**`{path.as_posix()}`** is the file to hand in."]))
-    if in_notebook():
+    display_markdown("\n\n".join(readiness(lesson)))
+    submitted, outcome = _submit(notebook, lesson)
+    kind = "a copy of what you submitted" if submitted else "the file to hand in"
+    display_markdown("\n\n".join([*outcome, f"**`{path.as_posix()}`** is {kind}."]))
+    if in_notebook() and not submitted:
         offer_download(path)
 
 
-def readiness(lesson: str) -> list[str]:
-    """Say in sentences whether the notebook is ready to hand in."""
+def _submit(notebook: SavedNotebook, lesson: str) -> tuple[bool, list[str]]:
+    """Submit on a hub; returns whether it was done, and sentences about it, none where there is no exchange."""
+    if notebook.path is None:
+        return False, []
+    try:
+        done = nbgrader_exchange.submit(notebook.path, lesson, FOLDER)
+    except nbgrader_exchange.NotSubmitted as error:
+        return False, [NOT_SUBMITTED.format(error=str(error).replace("`", "'"))]
+    if done is None:
+        return False, []
+    said = [SUBMITTED.format(course=done.course, time=re.sub(r"\.\d+", "", done.at))]
+    if notebook.name != f"{lesson}.ipynb":
+        said.append(f"Your notebook `{notebook.name}` was submitted under the name `{lesson}.ipynb`.")
+    return True, said
+
+
+def readiness(lesson: str, ready: str = READY) -> list[str]:
+    """Say in sentences whether the notebook is ready to hand in; `ready` is the first one if it is."""
     exercises = catalog.exercises_of(lesson)
     try:
         notebook = saved(lesson, session.current.names)
@@ -80,7 +113,7 @@ def readiness(lesson: str) -> list[str]:
         found.append("The saved notebook has no answers yet: write an answer, run its cell and save the notebook.")
     if found:
         return [f"Ready to hand in? No, not yet. {fault}" for fault in found]
-    return [READY, *([f"Not written yet: {_join(unwritten)}."] if unwritten else [])]
+    return [ready, *([f"Not written yet: {_join(unwritten)}."] if unwritten else [])]
 
 
 def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
@@ -91,7 +124,7 @@ def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
     paths = [Path(path) for path in given if isinstance(path, str) and path.endswith(".ipynb")]
     for path in [*paths, *_copies(lesson)]:
         if path.is_file():
-            return SavedNotebook(path.name, read(path))
+            return SavedNotebook(path.name, read(path), path)
     raise NotFound(f"the notebook's file was not found. Save it as {lesson}.ipynb in the folder where it runs.")
 
 
@@ -101,7 +134,7 @@ def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
     found = Counter(_grade_id(cell) for cell in notebook.cells)
     missing = [_cell_name(cell_id) for cell_id in wanted if not found[cell_id]]
     doubled = [_cell_name(cell_id) for cell_id in wanted if found[cell_id] > 1]
-    failed = [_cell_start(cell) for cell in notebook.cells if _failed(cell)]
+    failed = [cell_start(cell) for cell in notebook.cells if _failed(cell)]
     unsaved = [f"`{name}`" for name in exercises if found[name] == 1 and _is_unsaved(notebook, name)]
     groups = (
         ("Missing", missing, "Copy what is missing from a fresh copy of the lesson."),
@@ -226,7 +259,8 @@ def source(cell: Mapping[str, Any]) -> str:
     return "".join(text) if isinstance(text, list) else str(text)
 
 
-def _cell_start(cell: Mapping[str, Any]) -> str:
+def cell_start(cell: Mapping[str, Any]) -> str:
+    """A description of a cell by its first line."""
     return f"the cell that begins `{source(cell).strip().partition(chr(10))[0][:60].replace('`', '')}`"
 
 

@@ -18,7 +18,7 @@ def progress() -> None:
         return
     shown = lesson_report()
     if in_notebook():
-        shown.notes = hand_in.readiness(lesson)
+        shown.notes = hand_in.readiness(lesson, hand_in.READY + hand_in.NEXT)
     display(shown)
     if session.current.store.path:
         course_progress.show_course_progress()

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlencode
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
@@ -26,6 +27,7 @@ from . import setup_cell
 PACKAGE = "attention-course"
 SET_UP = "set-up"  # id of the cell
 USES_THE_PACKAGE = re.compile(r"^\s*(from|import) course\b", re.M)
+ADDRESS = re.compile(r"https?://[^\s\"'()<>|?#]+")
 GITHUB = re.compile(r"https://github\.com/(?P<name>[\w.-]+/[\w.-]+?)(\.git)?(/tree/(?P<branch>[^\s?#]+?))?/?")
 BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({})"
 TITLE = "# @title Set up: installs the package `course` if it is missing, and changes no other installed package"
@@ -46,6 +48,11 @@ class Delivery(Configurable):
         "https://github.com/you/attention or https://github.com/you/attention/tree/autumn. Badges "
         "link to it.",
     ).tag(config=True)
+    hub = Unicode(
+        "",
+        help="Address of a JupyterHub with nbgitpuller, such as https://hub.example.edu. The page that `grading "
+        "publish` writes links each notebook there, if `repository` is set.",
+    ).tag(config=True)
     solutions = List(
         Unicode(),
         help="Lessons whose solutions `grading publish` adds: ['*'] for all, as in an open course; in a "
@@ -61,12 +68,14 @@ class PackageSource:
     package  what pip installs: the name of a wheel beside the notebook, a wheel's URL, or a pinned requirement
     name     the repository on GitHub, "owner/name"; "" if unknown, and then without badges
     branch   branch of the repository
+    hub      address of a JupyterHub with nbgitpuller; "" if there is none
     """
 
     version: str
     package: str
     name: str = ""
     branch: str = "main"
+    hub: str = ""
 
     def colab(self, notebook: str) -> str:
         """The address that opens a notebook in Colab.
@@ -74,6 +83,19 @@ class PackageSource:
         `notebook`: its path in the repository.
         """
         return f"https://colab.research.google.com/github/{self.name}/blob/{self.branch}/{notebook}"
+
+    def on_hub(self, notebook: str) -> str:
+        """The address that copies the repository to a student's folder on the hub, and opens a notebook there.
+
+        `notebook`: its path in the repository.
+        """
+        folder = self.name.partition("/")[2]  # where nbgitpuller puts the repository
+        about = {
+            "repo": f"https://github.com/{self.name}",
+            "branch": self.branch,
+            "urlpath": f"lab/tree/{folder}/{notebook}",
+        }
+        return f"{self.hub}/hub/user-redirect/git-pull?{urlencode(about)}"
 
     def raw(self, file: str) -> str:
         """The address of a file of the repository."""
@@ -98,6 +120,11 @@ def origin(settings: Delivery) -> PackageSource:
     package = settings.package.replace("{version}", number) or wheel_of(number)
     if package not in (wheel_of(number), f"{PACKAGE}=={number}"):
         _check_wheel_url(package, number)
+    if settings.hub and not ADDRESS.fullmatch(settings.hub):
+        raise CourseError(
+            f"{CONFIG}: c.Delivery.hub: expected the address of a JupyterHub, such as https://hub.example.edu, got "
+            f"{settings.hub!r}"
+        )
     if not settings.repository:
         return PackageSource(number, package)
     found = GITHUB.fullmatch(settings.repository)
@@ -106,7 +133,7 @@ def origin(settings: Delivery) -> PackageSource:
             f"{CONFIG}: c.Delivery.repository: expected https://github.com/OWNER/NAME, with /tree/BRANCH "
             f"after it if the branch is not main, got {settings.repository!r}"
         )
-    return PackageSource(number, package, found["name"], found["branch"] or "main")
+    return PackageSource(number, package, found["name"], found["branch"] or "main", settings.hub.rstrip("/"))
 
 
 def _check_wheel_url(package: str, number: str) -> None:

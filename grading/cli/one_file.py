@@ -10,7 +10,7 @@ from grading.safe_text import say
 
 from .arguments import DONE, NEEDS_A_PERSON, Commands, add_lesson, add_unsandboxed
 
-PLATFORMS = ("gradescope", "prairielearn")  # `lms.packages`, which is slow to import
+PLATFORMS = ("gradescope", "prairielearn", "classroom50")  # `lms.packages`, which is slow to import
 FORMS = ("json", "gradescope", "prairielearn", "classroom50", "junit")  # `lms.result_forms`, which is slow to import
 
 
@@ -79,10 +79,12 @@ def _package(options: argparse.Namespace) -> int:
     from ..coordinator.package_lesson import package_lesson
     from ..lms.packages import PACKAGES
 
-    ending = ".zip" if PACKAGES[options.platform].zipped else ""
+    package = PACKAGES[options.platform]
+    ending = ".zip" if package.zipped else ""
     target = options.output or Path(f"{options.lesson}-{options.platform}{ending}")
     count = package_lesson(options.root, options.lesson, options.platform, options.wheels, target)
-    say(f"{target}: {plural(count, 'file')} for {options.platform}. It holds the tests and the secret seed.")
+    holds = "neither tests nor the secret seed" if package.public else "the tests and the secret seed"
+    say(f"{target}: {plural(count, 'file')} for {options.platform}. It holds {holds}.")
     return DONE
 
 

@@ -41,14 +41,7 @@ def add_commands(commands: Commands) -> None:
     grade.add_argument("--again", action="store_true", help="all submissions (default: new and changed ones)")
     add_unsandboxed(grade)
     add_students(grade)
-    where = grade.add_mutually_exclusive_group()
-    where.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        default="",
-        help="Dask scheduler of a cluster to grade on (default: this machine)",
-    )
-    add_workers(where, "submissions")
+    _add_workers_or_scheduler(grade)
     grade.add_argument("--dry-run", action="store_true", help="only a list of what would be graded, and why")
     add_json(grade, "submission, and per grade")
 
@@ -59,10 +52,16 @@ def add_commands(commands: Commands) -> None:
         example="watch 02_softmax",
     )
     add_lessons(watch, ordinary=True)
-    add_workers(watch, "submissions")
+    _add_workers_or_scheduler(watch)
     add_unsandboxed(watch)
     watch.add_argument(
         "--every", type=_seconds, default=5.0, metavar="SECONDS", help="time between two looks (default: 5)"
+    )
+    watch.add_argument(
+        "--page",
+        type=_port,
+        metavar="PORT",
+        help="port on this machine for a page with the state; 0: a free one (default: none, or what JupyterHub says)",
     )
     how = watch.add_mutually_exclusive_group()
     how.add_argument("--once", action="store_true", help="only what waits now (default: until it is stopped)")
@@ -98,6 +97,17 @@ def add_commands(commands: Commands) -> None:
     demo = commands.add("demo", "Grade a sample class, and name the pages to open.", _demo, example="demo")
     add_lessons(demo, default="02_softmax, or the first")
     demo.add_argument("--all", action="store_true", help="all lessons, which takes minutes")
+
+
+def _add_workers_or_scheduler(verb: argparse.ArgumentParser) -> None:
+    where = verb.add_mutually_exclusive_group()
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        default="",
+        help="Dask scheduler of a cluster to grade on (default: this machine)",
+    )
+    add_workers(where, "submissions")
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -147,6 +157,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 def _watch(options: argparse.Namespace) -> int:
     from ..coordinator.watch import Watch
+    from ..coordinator.watch_page import page_address
     from ..coordinator.watch_state import read_state
 
     if options.status:
@@ -156,7 +167,15 @@ def _watch(options: argparse.Namespace) -> int:
             return NOT_DONE
         return NEEDS_A_PERSON if state.get("errors") else DONE
     lessons = () if options.every_lesson else options.lessons
-    watch = Watch(options.root, lessons, options.workers, options.every, options.unsandboxed)
+    watch = Watch(
+        options.root,
+        lessons,
+        options.workers,
+        options.every,
+        options.unsandboxed,
+        page_address(options.page),
+        options.scheduler,
+    )
     fine = watch.run(once=options.once)
     return DONE if fine or not options.once else NOT_DONE
 
@@ -169,6 +188,12 @@ def _seconds(text: str) -> float:
     if not 0.1 <= seconds <= 3600:
         raise argparse.ArgumentTypeError(f"expected seconds from 0.1 to 3600, got {text}")
     return seconds
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
+    return int(text)
 
 
 def _emit_grades(options: argparse.Namespace, wanted: Iterable[tuple[str, str]], open_: set[tuple[str, str]]) -> None:

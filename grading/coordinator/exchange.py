@@ -1,4 +1,4 @@
-"""Submissions in nbgrader's exchange: which of them wait for feedback, collecting one, releasing its page.
+"""Submissions in nbgrader's exchange: which of them wait for feedback; collect, hold or release one.
 
 Covers nbgrader's own exchange, through the plugins that `nbgrader_config.py` names. Does not cover: grading, and the
 order of the steps (`watch`).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import logging
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,12 +32,12 @@ LOG = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discar
 
 @dataclass(frozen=True)
 class ExchangeSubmission:
-    """A student's latest submission of a lesson in the exchange.
+    """A student's submission of a lesson in the exchange.
 
     folder  in inbound/ of the exchange
     at      when it was handed in, in UTC without a time zone
     page    the file in the exchange for its feedback
-    again   whether feedback was released before, and is older than the grade
+    again   whether feedback was released before; then it counts, and is not in submitted/, or has a newer grade
     """
 
     lesson: str
@@ -73,10 +73,16 @@ class CourseExchange:
         self.place = Path(exchange.root) / directory.course_id
         self._factory = factory
 
-    def waiting(self, lessons: Collection[str] = ()) -> list[ExchangeSubmission]:
-        """Latest submissions whose feedback in the exchange is missing or older than their grade, oldest first.
+    def waiting(
+        self, lessons: Collection[str] = (), best: Callable[[str, str], str] = lambda *_: ""
+    ) -> list[ExchangeSubmission]:
+        """Submissions to be graded or released, oldest first.
+
+        These are latest ones without feedback. Of each student and lesson it is also the one that counts, if it is not
+        in submitted/, or if its feedback is older than its grade.
 
         lessons  default: all lessons. Only lessons in the gradebook count.
+        best     gives the page of a student's submission that counts even if it is not the latest, or ""
         """
         if not has_gradebook(self._root):
             return []
@@ -86,28 +92,46 @@ class CourseExchange:
         watched = due.keys() & set(list_lessons(self._root, lessons, ordinary=True))
         if not self._factory.Collect(self._directory(), None, config=self._config).before_duedate:
             due = dict.fromkeys(due)
-        latest: dict[tuple[str, str], ExchangeSubmission] = {}
+        every: dict[tuple[str, str], list[ExchangeSubmission]] = {}
         for submission in sorted(self._submissions(watched), key=lambda submission: submission.at):
-            before = latest.get((submission.student, submission.lesson))
-            limit = due[submission.lesson]
-            if before is None or limit is None or submission.at <= limit or before.at > limit:
-                latest[submission.student, submission.lesson] = submission
-        found = (_unless_released(submission, graded_at.get(key)) for key, submission in latest.items())
-        return sorted(filter(None, found), key=lambda submission: submission.at)
+            every.setdefault((submission.student, submission.lesson), []).append(submission)
+        found = []
+        for key, submissions in every.items():
+            limit = due[key[1]]
+            in_time = [submission for submission in submissions if limit is None or submission.at <= limit]
+            latest = (in_time or submissions)[-1]
+            if not _modified(latest.page):
+                found.append(latest)
+            graded = graded_at[key].replace(tzinfo=UTC).timestamp() if key in graded_at else 0.0
+            counting = best(*key)
+            if counting or graded > _modified(latest.page):
+                found += self._again(submissions, graded, counting)
+        return sorted(found, key=lambda submission: submission.at)
+
+    def _again(self, every: list[ExchangeSubmission], graded: float, counting: str) -> Iterator[ExchangeSubmission]:
+        """That of a student's submissions which counts, if it is not in submitted/, or graded after its release."""
+        secret = read_secret(self._submitted(every[0]))
+        there = next((submission for submission in every if read_secret(submission.folder) == secret), None)
+        counts = next((submission for submission in every if submission.page.name == counting), there)
+        if counts and _modified(counts.page) and (counts is not there or graded > _modified(counts.page)):
+            yield replace(counts, again=True)
 
     def collect(self, submission: ExchangeSubmission) -> bool:
         """Collect a submission; returns whether submitted/ has it now.
 
         A submission that belongs to another account than its name says is not collected unless
-        `c.ExchangeCollect.check_owner` is off. Raises what nbgrader raises.
+        `c.ExchangeCollect.check_owner` is off. Raises StepFailed, and what nbgrader raises.
         """
-        directory = self._directory(submission)
-        there = Path(directory.format_path(directory.submitted_directory, submission.student, submission.lesson))
+        directory, there = self._directory(submission), self._submitted(submission)
         if read_secret(there) != read_secret(submission.folder):
             collector = self._factory.Collect(directory, Authenticator(config=self._config), config=self._config)
             collector.log, collector.update = LOG, True
             if collector.check_owner and _owner(submission.folder) != submission.student:
                 return False
+            if submission.again:
+                if not collector.kept_copy(submission.folder, submission.student):
+                    raise StepFailed("not collected again: hand-ins/replaced has no copy of it")
+                collector.exactly = submission.folder
             collector.start()
         return read_secret(there) == read_secret(submission.folder)
 
@@ -124,6 +148,16 @@ class CourseExchange:
         release.start()
         return _modified(submission.page) != before
 
+    def hold(self, submission: ExchangeSubmission, notice: str) -> None:
+        """Show the student this page, which begins with NOTICE, until there is feedback. Raises OSError."""
+        folder = submission.page.parent
+        if not folder.is_dir() or (submission.page.exists() and submission.page.read_text(encoding="utf-8") == notice):
+            return
+        beside = folder / f"{submission.page.stem}-tmp.html"
+        beside.write_text(notice, encoding="utf-8")
+        beside.chmod(0o644)
+        os.replace(beside, submission.page)
+
     def waits(self) -> Iterator[tuple[str, float]]:
         """Student and seconds from submission to released feedback, of each submission that has feedback."""
         lessons = list_lessons(self._root, ordinary=True)
@@ -136,6 +170,11 @@ class CourseExchange:
         if submission:
             directory.assignment_id, directory.student_id = submission.lesson, glob.escape(submission.student)
         return directory
+
+    def _submitted(self, submission: ExchangeSubmission) -> Path:
+        """Where a collected submission of this student and lesson is."""
+        directory = self._directory(submission)
+        return Path(directory.format_path(directory.submitted_directory, submission.student, submission.lesson))
 
     def _submissions(self, watched: Collection[str]) -> Iterator[ExchangeSubmission]:
         """All complete submissions of these lessons."""
@@ -157,17 +196,9 @@ class CourseExchange:
                 yield ExchangeSubmission(names[1], names[0], folder, at, page)
 
 
+NOTICE = "<!-- held back: no feedback yet -->\n"  # begins a page that `hold` writes
+SMALL = 10_000  # bytes; such a page is smaller
 _REMEDY = "docs/hub.md shows the lines of nbgrader_config.py"
-
-
-def _unless_released(submission: ExchangeSubmission, graded_at: datetime | None) -> ExchangeSubmission | None:
-    """None if the exchange has feedback that is not older than the grade."""
-    released = _modified(submission.page)
-    if not released:
-        return submission
-    if graded_at is None or graded_at.replace(tzinfo=UTC).timestamp() <= released:
-        return None
-    return replace(submission, again=True)
 
 
 def _owner(folder: Path) -> str:
@@ -178,8 +209,11 @@ def _owner(folder: Path) -> str:
 
 
 def _modified(page: Path) -> float:
-    """The time of last change in seconds since the epoch; 0 if there is no page."""
+    """The time of last change in seconds since the epoch; 0 if there is no feedback."""
     try:
-        return page.stat().st_mtime
+        about = page.stat()
+        if about.st_size < SMALL and page.read_bytes().startswith(NOTICE.encode()):
+            return 0.0
+        return about.st_mtime
     except FileNotFoundError:
         return 0.0

@@ -1,7 +1,8 @@
 """Package a released lesson for a platform that grades each submission itself.
 
-The package has the lesson's graders and the course's secret seed, so only teachers and the platform may see it. It has
-no student's work: of the gradebook, only what `grading release` wrote.
+Most packages have the lesson's graders and the course's secret seed, so only teachers and the platform may see them. A
+platform that grades in public gets neither. No package has a student's work: of the gradebook, only what `grading
+release` wrote.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import io
 import os
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ from ..judge.gradebook_view import title_of
 from ..judge.start_judge import GRADERS, SHARED
 from ..lms.packages import PACKAGES, LessonFiles
 from ..nbgrader_plugins.past_releases import FOLDER as RELEASES
+from ..notebooks.released import MarkedCell
 from .agreement import disagreements
 from .nbgrader_api import configuration, is_registered
 from .trial_course import copy_gradebook
@@ -49,7 +51,8 @@ def package_lesson(root: Path, lesson: str, platform: str, wheels: Path, target:
 
     Raises StepFailed if the lesson cannot be graded, a wheel is missing, or `target` is there already.
     """
-    package, kept = PACKAGES[platform], lesson_files(root, lesson, wheels)
+    package = PACKAGES[platform]
+    kept = lesson_files(root, lesson, wheels, public=package.public)
     if target.exists():
         raise StepFailed(f"{target} exists: delete it, or pass another --output")
     files = package.files(kept)
@@ -61,8 +64,11 @@ def package_lesson(root: Path, lesson: str, platform: str, wheels: Path, target:
     return len(files)
 
 
-def lesson_files(root: Path, lesson: str, wheels: Path) -> LessonFiles:
-    """Collect what a platform needs to grade `lesson`. Raises StepFailed as `package_lesson` does."""
+def lesson_files(root: Path, lesson: str, wheels: Path, *, public: bool = False) -> LessonFiles:
+    """Collect what a platform needs to grade `lesson`. Raises StepFailed as `package_lesson` does.
+
+    public  only what students may see
+    """
     if not is_registered(root, lesson):
         raise StepFailed(f"{lesson} is not released yet, so it cannot be graded: run `grading release {lesson}`")
     if problems := disagreements(root, lesson):
@@ -70,16 +76,24 @@ def lesson_files(root: Path, lesson: str, wheels: Path) -> LessonFiles:
     coursedir = CourseDirectory(config=configuration(root))
     released = load_released(coursedir.db_url, lesson, lesson, coursedir)
     title = title_of(cell.source for cell in released.order if cell.cell_type == "markdown") or lesson
+    graded = [cell for cell in released.order if isinstance(cell, MarkedCell) and (cell.grade or cell.task)]
     release = root / "release" / lesson
     return LessonFiles(
         lesson=lesson,
         title=title,
-        course=dict(_course_files(root, lesson)),
+        exercises={cell.exercise: cell.points for cell in graded if not _is_by_hand(cell)},
+        questions=[cell.exercise for cell in graded if _is_by_hand(cell)],
         student=dict(_below(release, release)),
-        wheels=_wheels(wheels),
-        pins=pins(),
+        wheels=_wheels(wheels, (STUDENTS,) if public else (STUDENTS, TEACHERS)),
+        pins=pins(STUDENTS if public else TEACHERS),
         python=f"{sys.version_info.major}.{sys.version_info.minor}",
+        course={} if public else dict(_course_files(root, lesson)),
     )
+
+
+def _is_by_hand(cell: MarkedCell) -> bool:
+    """Whether a person grades the cell."""
+    return cell.cell_type != "code" or cell.solution or cell.task
 
 
 def _course_files(root: Path, lesson: str) -> Iterator[tuple[str, bytes]]:
@@ -105,10 +119,10 @@ def _below(folder: Path, root: Path) -> Iterator[tuple[str, bytes]]:
             yield path.as_posix(), file.read_bytes()
 
 
-def _wheels(folder: Path) -> dict[str, bytes]:
-    """The wheels of both packages, in the installed version."""
+def _wheels(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
+    """The wheels of these packages, in the installed version."""
     found = {}
-    for name in (STUDENTS, TEACHERS):
+    for name in names:
         wanted = f"{name.replace('-', '_')}-{version(name)}-*.whl"
         files = sorted(folder.glob(wanted))
         if len(files) != 1:
@@ -121,9 +135,9 @@ def _wheels(folder: Path) -> dict[str, bytes]:
     return found
 
 
-def pins() -> dict[str, str]:
-    """Installed versions of the packages that the grader needs, apart from the course's own, by name."""
-    found, new = dict[str, str](), [TEACHERS]
+def pins(package: str = TEACHERS) -> dict[str, str]:
+    """Installed versions of the packages that one of the course's needs, apart from the course's own, by name."""
+    found, new = dict[str, str](), list(dict.fromkeys([package, STUDENTS]))
     while new:
         for line in requires(new.pop()) or ():
             need = Requirement(line)

@@ -19,10 +19,11 @@ from ..course_dir.lessons import COURSE_FILE, list_lessons
 from ..course_dir.paths import CONFIG
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..nbgrader_plugins.late_policy import LatePolicy
+from .attempts import BEST, in_words
 
 LOOKED_FOR = [
     *((LatePolicy, name) for name in ("policy", "grace_minutes", "most")),
-    *((Delivery, name) for name in ("repository", "package", "solutions")),
+    *((Delivery, name) for name in ("repository", "hub", "package", "solutions")),
     *((JudgedExecute, name) for name in ("limits", "notebook_seconds", "device", "unsandboxed")),
 ]
 
@@ -68,13 +69,16 @@ def lesson_settings(root: Path) -> list[LessonSettings]:
 
 def show_settings(root: Path, found: Sequence[Setting], console: Console) -> None:
     """Print the course's title, its lessons, and every setting with its source."""
-    if title := load_course_file(root).title:
-        console.print(Text(title, style="bold"))
+    course = load_course_file(root)
+    if course.title:
+        console.print(Text(course.title, style="bold"))
     lessons = Table("lesson", "due", "points", "differs", box=SIMPLE_HEAD, title="Lessons", title_justify="left")
     lessons.columns[2].justify = "right"
     for one in lesson_settings(root):
         differs = [f"{exercise}: {one.points[exercise]:g} points" for exercise in one.changed]
         differs += [f"{exercise}: left out" for exercise in one.given]
+        attempts = course.attempts_of(one.lesson)
+        differs += filter(None, [in_words(attempts), "the best submission counts" if attempts.counts == BEST else ""])
         lessons.add_row(Text(one.lesson), one.due, f"{sum(one.points.values()):g}", Text(", ".join(differs)))
     console.print(lessons)
     settings = Table("setting", "value", "from", box=SIMPLE_HEAD, title="Settings", title_justify="left")

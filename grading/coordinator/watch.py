@@ -15,7 +15,7 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -25,18 +25,22 @@ from grading.safe_console import SafeConsole
 from grading.safe_text import one_line, say
 
 from ..cpu_count import cpu_count
-from ..errors import CannotWrite, CourseLocked, GradingError
+from ..errors import CannotWrite, CourseLocked, GradingError, StepFailed
+from ..extras import demand_extra
 from ..gradebook.lock import exclusive
 from ..sandbox import SandboxUnavailable, require
+from .attempts import AttemptLimits
 from .exchange import CourseExchange, ExchangeSubmission
 from .grade_class import grade_class
 from .gradebook_writer import STOPS
 from .nbgrader_api import configuration
 from .progress import log_above
+from .watch_page import PageAddress, serve_page
 from .watch_state import WatchState, in_seconds, now, only_watch
 from .write_feedback import write_feedback
 
 BATCH = 4  # submissions per worker in a round: other commands can run between two rounds
+ON_CLUSTER = 100  # submissions in a round on a cluster, whose workers come and go
 LONGEST = 300.0  # seconds between two tries after an error
 KEPT = 1000  # waiting times that are kept
 BLOCKED = "waiting for another command"
@@ -68,9 +72,11 @@ class _Delay:
 class Watch:
     """The service for one course.
 
-    lessons  lessons to watch (default: all in the gradebook)
-    workers  number of submissions graded at once (default: one per processor)
-    every    seconds between two looks at the exchange
+    lessons    lessons to watch (default: all in the gradebook)
+    workers    number of submissions graded at once, and of pages written at once (default: one per processor)
+    every      seconds between two looks at the exchange
+    page       where to serve a page with the state (default: nowhere)
+    scheduler  address of a Dask cluster that grades instead of this machine
     """
 
     root: Path
@@ -78,8 +84,11 @@ class Watch:
     workers: int = 0
     every: float = 5.0
     unsandboxed: bool = False
+    page: PageAddress | None = None
+    scheduler: str = ""
     state: WatchState = field(default_factory=WatchState)
     _failed: dict[Path, _Delay] = field(default_factory=dict)  # submissions by their folder in the exchange
+    _held: set[Path] = field(default_factory=set)  # held back at some time: their waits say nothing about the service
     _error: _Delay = field(default_factory=_Delay)  # an error that is not one submission's
     _waited: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
     _stop: Event = field(default_factory=Event)
@@ -89,14 +98,18 @@ class Watch:
 
         once  try each waiting submission, then return
 
-        Raises StepFailed if there is no exchange, SandboxUnavailable if this machine cannot confine student code, and
-        CourseLocked if the course is watched already. Later errors are reported and tried again.
+        Raises StepFailed if there is no exchange or the page's port is taken, SandboxUnavailable if this machine cannot
+        confine student code, and CourseLocked if the course is watched already. Later errors are reported and tried
+        again.
         """
         place = CourseExchange(self.root).place
-        if not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
+        if self.scheduler:
+            demand_extra("cluster", "Grading on a cluster")
+        elif not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
             require()
-        with only_watch(self.root), _stop_between_steps(self._stop):
-            self._log(f"watching {place}")
+        shown = serve_page(self.page, lambda: asdict(self.state))
+        with only_watch(self.root), _stop_between_steps(self._stop), shown as page:
+            self._log(f"watching {place}" + (f"; its state is at {page}" if page else ""))
             while not self._stop.is_set():
                 busy = self._round()
                 if once and not busy and self.state.doing != BLOCKED:
@@ -143,14 +156,33 @@ class Watch:
 
     def _choose(self) -> list[ExchangeSubmission]:
         """The submissions for the next round, all of one lesson."""
-        waiting = CourseExchange(self.root).waiting(self.lessons)
+        exchange = CourseExchange(self.root)
+        limits = AttemptLimits(self.root)
+        waiting = exchange.waiting(self.lessons, limits.best)
         folders = {submission.folder for submission in waiting}
         self._failed = {folder: delay for folder, delay in self._failed.items() if folder in folders}
         self.state.waiting = len(waiting)
         put_off = {folder for folder, delay in self._failed.items() if not delay.over}
+        put_off |= self._held_back(exchange, limits, waiting)
         due = [submission for submission in waiting if submission.folder not in put_off]
+        new = {(submission.student, submission.lesson) for submission in due if not submission.again}
+        due = [one for one in due if not one.again or (one.student, one.lesson) not in new]  # first the new one
         of_one_lesson = [submission for submission in due if submission.lesson == due[0].lesson]
-        return of_one_lesson[: BATCH * (self.workers or cpu_count())]
+        return of_one_lesson[: ON_CLUSTER if self.scheduler else BATCH * (self.workers or cpu_count())]
+
+    def _held_back(
+        self, exchange: CourseExchange, limits: AttemptLimits, waiting: list[ExchangeSubmission]
+    ) -> set[Path]:
+        """The folders of submissions over a limit of attempts; tells their students until when."""
+        held = set[Path]()
+        for submission in waiting:
+            if until := limits.held_until(submission):
+                held.add(submission.folder)
+                with suppress(OSError):  # such as a full disk; it is held back without a notice
+                    exchange.hold(submission, limits.notice(submission, until))
+        self.state.held_back = len(held)
+        self._held |= held
+        return held
 
     def _handle(self, chosen: list[ExchangeSubmission]) -> None:
         """Collect and grade submissions of one lesson, and release their feedback."""
@@ -159,11 +191,13 @@ class Watch:
             exchange = CourseExchange(self.root)
             collected = self._each(chosen, exchange.collect, COLLECT)
             graded = [] if self._stop.is_set() else self._graded(collected, quiet)
+            AttemptLimits(self.root).count(graded)  # before the release: what has feedback is counted
             written = [] if self._stop.is_set() else self._written(graded, quiet)
             released = self._each(written, exchange.release, RELEASE)
         if not chosen or (self._stop.is_set() and not released):
             return
-        self._waited.extend(_age(submission) for submission in released if not submission.again)
+        new = [submission for submission in released if not submission.again and submission.folder not in self._held]
+        self._waited.extend(map(_age, new))
         self.state.waited_seconds = in_seconds(self._waited)
         self.state.released += len(released)
         seconds, lesson = round(time.monotonic() - begun, 1), chosen[0].lesson
@@ -178,7 +212,13 @@ class Watch:
             return []
         lesson, students = collected[0].lesson, {submission.student for submission in collected}
         outcome = grade_class(
-            self.root, [lesson], quiet, students=students, unsandboxed=self.unsandboxed, workers=self.workers
+            self.root,
+            [lesson],
+            quiet,
+            students=students,
+            unsandboxed=self.unsandboxed,
+            workers=self.workers,
+            scheduler=self.scheduler,
         )
         done = {student for _, student in [*outcome.graded, *outcome.up_to_date]}
         return self._each(
@@ -205,14 +245,16 @@ class Watch:
         """Do a step for each submission; returns those for which it succeeded, and puts off the others."""
         done = []
         for submission in every:
+            what = failure
             try:
-                fine = step(submission)
+                if step(submission):
+                    done.append(submission)
+                    continue
+            except StepFailed as error:
+                what = str(error)
             except Exception:  # nbgrader raises various ones; one submission must not stop the others
-                fine = False
-            if fine:
-                done.append(submission)
-                continue
-            self._put_off([submission], failure)
+                pass
+            self._put_off([submission], what)
         return done
 
     def _put_off(self, failed: Iterable[ExchangeSubmission], failure: str) -> None:

@@ -25,7 +25,8 @@ class WatchState:
     """The state of the service, without names. Times are in UTC.
 
     doing           "waiting for submissions", "working", "waiting for another command" or "stopped"
-    waiting         number of submissions without feedback, failed ones included
+    waiting         number of submissions without feedback, failed and held-back ones included
+    held_back       how many of these a limit of attempts holds back
     released        number of pages released since the start
     last_round      `at`, `lesson`, `submissions`, `released` and `seconds` of the last round
     waited_seconds  `median`, `p95` and `longest` from handing in to released feedback, of the last `submissions`
@@ -38,6 +39,7 @@ class WatchState:
     at: str = ""
     doing: str = ""
     waiting: int = 0
+    held_back: int = 0
     released: int = 0
     last_round: dict[str, Any] = field(default_factory=dict)
     waited_seconds: dict[str, float] = field(default_factory=dict)

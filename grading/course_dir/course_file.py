@@ -50,11 +50,20 @@ class ExerciseEntry(Table):
     include: bool = True
 
 
+class Attempts(Table):
+    """How many of a student's submissions of a lesson `grading watch` grades (0: no limit), and which one counts."""
+
+    per_hour: int = Field(default=0, ge=0)
+    per_day: int = Field(default=0, ge=0)
+    counts: Literal["last", "best"] = "last"
+
+
 class LessonEntry(Table):
     """One lesson.
 
-    column  its column in a gradebook file of the LMS
-    canvas  number of its Canvas assignment
+    column    its column in a gradebook file of the LMS
+    canvas    number of its Canvas assignment
+    attempts  limits that differ from the course's
     """
 
     name: str
@@ -62,6 +71,7 @@ class LessonEntry(Table):
     due: datetime | None = None
     column: str = ""
     canvas: int | None = Field(default=None, gt=0)
+    attempts: Attempts = Attempts()
     exercises: dict[str, ExerciseEntry] = {}
 
 
@@ -87,6 +97,7 @@ class Publish(Table):
     """Where students' notebooks are published (`authoring/student_install.py`)."""
 
     repository: str = ""
+    hub: str = ""
     package: str = ""
     solutions: list[str] = []
 
@@ -105,6 +116,7 @@ class CourseFile(Table):
     id: str = Field(default="", pattern=r"^[A-Za-z0-9_-]*$")
     timezone: str = ""
     late: Late = Late()
+    attempts: Attempts = Attempts()
     limits: Limits = Limits()
     publish: Publish = Publish()
     lms: Lms = Lms()
@@ -125,6 +137,11 @@ class CourseFile(Table):
         """When a lesson is due, with its time zone; None if the file has no due date."""
         due = self.entry(lesson).due
         return due.replace(tzinfo=ZoneInfo(self.timezone)) if due and due.tzinfo is None else due
+
+    def attempts_of(self, lesson: str) -> Attempts:
+        """The limits for a lesson: its own where it has some, otherwise the course's."""
+        own = self.entry(lesson).attempts
+        return self.attempts.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
 
     def change(self, lesson: str) -> LessonChange:
         """How the course changes the lesson's own exercises and points."""

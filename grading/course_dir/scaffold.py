@@ -48,6 +48,7 @@ build/
 .grading-lock
 .grading-owner
 .grading-watch*
+.grading-attempts*
 __pycache__/
 .ipynb_checkpoints/
 """

@@ -158,12 +158,10 @@ class Owners:
         folder = next(iter(tops)) if len(tops) == 1 else ""
         github = GITHUB.fullmatch(folder)
         inside = [_strip_path(entry, 1) for entry in self._entries if len(entry.path) > 1]
-        if github:
-            inside = [entry for entry in inside if entry.path != (SCORES,)]
-        if GRADESCOPE.fullmatch(folder) or (github and _all_have_prefix(inside, f"{github['slug']}-")):
+        if GRADESCOPE.fullmatch(folder) or (github and _repositories(inside, github)):
             self._entries, self._called = inside, folder
-        if (github := GITHUB.fullmatch(self._called)) and _all_have_prefix(self._entries, f"{github['slug']}-"):
-            self._slug = f"{github['slug']}-"
+        if (github := GITHUB.fullmatch(self._called)) and (repositories := _repositories(self._entries, github)):
+            self._entries, self._slug = repositories, f"{github['slug']}-"
 
     def _read_exports(self) -> None:
         """Read the files that the platform added to the download."""
@@ -198,14 +196,16 @@ class Owners:
         return [top] if top else []
 
 
-def _all_have_prefix(entries: list[Entry], beginning: str) -> bool:
-    """Whether all top-level entries are folders with this prefix."""
-    return bool(entries) and all(
+def _repositories(entries: list[Entry], folder: re.Match[str]) -> list[Entry]:
+    """The entries apart from Classroom 50's table, if all of them are in repositories of the folder's assignment."""
+    beginning, inside = f"{folder['slug']}-", [entry for entry in entries if entry.path != (SCORES,)]
+    ours = all(
         entry.path[0].startswith(beginning)
         and entry.path[0] != beginning
         and (len(entry.path) > 1 or entry.unfit == FOLDER)
-        for entry in entries
+        for entry in inside
     )
+    return inside if ours else []
 
 
 def _strip_path(entry: Entry, names: int) -> Entry:

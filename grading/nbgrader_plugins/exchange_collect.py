@@ -31,6 +31,7 @@ from grading.safe_text import one_line
 
 from ..lms.choices import ASK, KEEP, REPLACE, ChoiceTable
 from ..lms.evidence import Evidence, Origin, weigh
+from ..lms.replaced import list_replaced
 from ..lms.submitted_dir import SubmittedFolder, digest_of_path, time_of
 from .zip_collect import submitted_folder
 
@@ -68,6 +69,18 @@ class Collect(ExchangeCollect):
     ).tag(config=True)
 
     src_records: list[dict[str, Any]]
+    exactly: Path | None = None  # a submission that was collected before, to be collected though there is a newer one
+
+    def init_src(self) -> None:
+        super().init_src()
+        if self.exactly:
+            self.src_records = [self._path_to_record(str(self.exactly))]
+
+    def kept_copy(self, submission: Path, student: str) -> Path | None:
+        """The copy that was kept of a submission when a newer one replaced it: students can change the exchange's."""
+        secret = read_secret(submission)
+        kept = list_replaced(Path(self.coursedir.root), student, self.coursedir.assignment_id)
+        return next((one.folder for one in kept if secret and read_secret(one.folder) == secret), None)
 
     def copy_files(self) -> None:
         self._choices = ChoiceTable(Path(self.coursedir.root), self.undecided)
@@ -102,7 +115,7 @@ class Collect(ExchangeCollect):
         if not folder.folder.is_dir():
             return True
         there = folder.origin()
-        if there is None:
+        if there is None or self.exactly:
             folder.set_aside(inbound.origin)
             return True
         same, evidence = folder.digests() == inbound.digests, weigh(there, inbound.origin)
@@ -138,6 +151,8 @@ class Collect(ExchangeCollect):
 
         Here `dest` does not exist: nbgrader has deleted it.
         """
+        if self.exactly:
+            src = str(self.kept_copy(self.exactly, self.src_records[0]["username"]))
         if self.get_size(src) > 1000 * self.coursedir.max_dir_size:
             raise RuntimeError(f"{src} is larger than {1000 * self.coursedir.max_dir_size} bytes")
         limits = {"include": self.coursedir.include, "max_file_size": self.coursedir.max_file_size, "log": self.log}

@@ -25,7 +25,7 @@ from tornado.netutil import bind_sockets
 from grading.errors import Conflict
 
 from ..errors import GradingError
-from ..safe_html import STYLE, page_templates
+from ..safe_html import HEADERS, STYLE, page_templates
 from .desk import Data, ReviewDesk
 from .render import render_answer
 
@@ -101,11 +101,8 @@ class _Handler(web.RequestHandler):
 
     def set_default_headers(self) -> None:
         self.set_header("Content-Security-Policy", POLICY)
-        self.set_header("X-Content-Type-Options", "nosniff")
-        self.set_header("Referrer-Policy", "no-referrer")
-        self.set_header("Cache-Control", "no-store")
-        self.set_header("Cross-Origin-Resource-Policy", "same-origin")
-        self.set_header("Cross-Origin-Opener-Policy", "same-origin")
+        for name, value in HEADERS.items():
+            self.set_header(name, value)
         self.clear_header("Server")
 
     def prepare(self) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import platform
-import re
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -28,11 +24,11 @@ from grading.exercises.lesson import load_lesson
 
 from ..support.course_builder import TINY_LESSONS, build_course, write_grader_tests
 from ..support.repository import LESSONS, ROOT
+from ..support.secret_lines import grader_lines, solution_lines, taught_lines, tells
 
 pytestmark = pytest.mark.slow
 
 X86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
-LONG = 30  # characters; shorter parts of a statement reveal nothing
 
 
 @pytest.mark.quick_cases("02_softmax")
@@ -145,7 +141,7 @@ def shipped(wheels: dict[str, Path]) -> dict[str, set[str]]:
 @pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_a_solution_is_shipped(shipped, lesson):
-    secret = set(_solution_lines(lesson))
+    secret = set(solution_lines(lesson))
     later = {f"release/{name}/{name}.ipynb" for name in LESSONS if name > lesson}  # later lessons build on this one
     assert not [(name, line) for name, lines in shipped.items() if name not in later for line in lines & secret]
 
@@ -160,7 +156,7 @@ def test_no_solution_or_hidden_test_marker_is_left(shipped):
 @pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_the_grader_is_shipped_unless_a_lesson_shows_it(shipped, lesson):
-    secret = set(_grader_lines(lesson)) - set().union(*map(_taught, LESSONS))
+    secret = set(grader_lines(lesson)) - set().union(*map(taught_lines, LESSONS))
     assert not [(name, line) for name, lines in shipped.items() for line in lines & secret]
 
 
@@ -172,61 +168,13 @@ def test_no_line_of_the_grader_is_in_the_examples_that_check_reads(lesson):
     files += [part for path in (folder / lesson).iterdir() for part in split_packed(path.read_bytes())]
     # A step's right answer is there on purpose: `use` takes it until the learner's own passes
     steps = "\n".join(step_answer(lesson, name) for name in load_lesson(ROOT / "grader_tests" / lesson).steps)
-    lines = {*_grader_lines(lesson), *_solution_lines(lesson)} - {line.strip() for line in steps.splitlines()}
+    lines = {*grader_lines(lesson), *solution_lines(lesson)} - {line.strip() for line in steps.splitlines()}
     secret = {json.dumps(line)[1:-1].encode() for line in lines}
     assert not [line for line in secret if any(line in file for file in files)]
 
 
-def _solution_lines(lesson: str) -> Iterator[str]:
-    for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells:
-        marks = cell.metadata.get("nbgrader", {})
-        inside = False
-        for line in cell.source.splitlines():
-            if "### END" in line:
-                inside = False
-            if inside and (marks.get("solution") or marks.get("grade")) and _tells(line):
-                yield line.strip()
-            if "### BEGIN" in line:
-                inside = True
-
-
-def _grader_lines(lesson: str) -> Iterator[str]:
-    """Code of oracles, mistakes, alternatives and hidden cases, without docstrings."""
-    for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
-        code = [inspect.getsource(part) for part in (exercise.answer, *(c.draw for c in exercise.criteria))]
-        code += [answer.code for answer in (*exercise.alternatives, *exercise.reference_answers, *exercise.mistakes)]
-        for line in "\n".join(code).splitlines():
-            if _tells(line) and not line.strip().startswith(("@", "def ", "class ", '"""')):
-                yield line.strip()
-
-
-def _taught(lesson: str) -> set[str]:
-    """Lines that the lesson shows on purpose.
-
-    They are in examples, diffs, demonstrations and given code.
-    """
-    text = "\n".join(cell.source for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells)
-    shown = re.sub(r"### BEGIN (SOLUTION|HIDDEN TESTS).*?### END \1", "", text, flags=re.S)
-    return {line.strip() for line in shown.splitlines()}
-
-
-def _tells(line: str) -> bool:
-    """Whether only an answer would have this line.
-
-    A single call or operator is vocabulary that lessons share.
-    """
-    line = re.sub(r"\s+#.*$", "", line.strip())
-    if line.startswith(("#", "import ", "from ", "super().__init__")):
-        return False
-    try:
-        tree = ast.parse(f"{line} pass" if line.endswith(":") else line)
-    except SyntaxError:
-        return len(line) >= LONG
-    return sum(isinstance(node, (ast.Call, ast.BinOp, ast.Subscript)) for node in ast.walk(tree)) >= 2
-
-
 def test_not_every_line_counts_as_revealing():
-    assert _tells("return e / e.sum(dim, keepdim=True)")
-    assert _tells("return x.exp() / total")
-    assert not _tells("return result")
-    assert not _tells("with torch.no_grad():")
+    assert tells("return e / e.sum(dim, keepdim=True)")
+    assert tells("return x.exp() / total")
+    assert not tells("return result")
+    assert not tells("with torch.no_grad():")

@@ -66,6 +66,20 @@ def test_with_the_repositorys_address_cells_and_badges_use_it(released_course, t
     assert link in (tmp_path / "README.md").read_text()
 
 
+def test_with_a_hubs_address_the_page_links_each_lesson_there(released_course, tmp_path):
+    delivery = Delivery(repository=f"{GITHUB}/tree/autumn", hub="https://hub.example.edu/jupyter/")
+    publish(released_course(LESSON), tmp_path, origin(delivery))
+    link = "https://hub.example.edu/jupyter/hub/user-redirect/git-pull?repo=https%3A%2F%2Fgithub.com%2Fyou%2Fattention"
+    link += f"&branch=autumn&urlpath=lab%2Ftree%2Fattention%2F{LESSON}.ipynb"
+    page = (tmp_path / "README.md").read_text()
+    assert f"[open]({link}) |\n" in page
+    assert "your own folder `attention`" in page
+    publish(released_course(LESSON), tmp_path, origin(Delivery(repository=GITHUB)))
+    assert "hub" not in (tmp_path / "README.md").read_text().replace("github", "")
+    with pytest.raises(CourseError, match="expected the address of a JupyterHub"):
+        origin(Delivery(hub="our hub"))
+
+
 def test_a_package_from_elsewhere_is_not_shipped(released_course, tmp_path):
     publish(released_course(LESSON), tmp_path, origin(Delivery(package="attention-course=={version}")))
     assert not list(tmp_path.glob("*.whl"))

@@ -54,6 +54,7 @@ c.JupyterHub.services = [
     {{
         "name": "grading-watch",
         "command": [{grading!r}, "watch", "--course", {course!r}, "--every", "1"],
+        "url": "http://127.0.0.1:{ports[3]}",
         "environment": {environment!r},
     }}
 ]
@@ -80,12 +81,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory, sandboxed: None) -> Iterator[H
     course = build_course(homes / "teacher", TINY[:1], release=True)
     exchange = Exchange(course, homes / "hub").open([LESSON])
     for student in STUDENTS:
-        settings = homes / student / ".jupyter"
-        settings.mkdir(parents=True)
-        lines = f"c = get_config()\nc.Exchange.root = {str(exchange.shared)!r}\n"
-        lines += f"c.CourseDirectory.course_id = {exchange.course!r}\n"
-        lines += f"c.CourseDirectory.student_id = {student!r}\n"  # all have one Unix account, which nbgrader would take
-        (settings / "nbgrader_config.py").write_text(lines)
+        exchange.set_up(student, homes / student / ".jupyter")
     with _running(homes, course) as address:
         yield Hub(address, course, homes)
 
@@ -93,7 +89,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory, sandboxed: None) -> Iterator[H
 @contextmanager
 def _running(homes: Path, course: Path) -> Iterator[str]:
     assert HUB and PROXY
-    ports, share = _free_ports(3), Path(sys.prefix) / "share" / "jupyter"
+    ports, share = _free_ports(4), Path(sys.prefix) / "share" / "jupyter"
     environment = {
         "PATH": f"{BIN}{os.pathsep}{Path(HUB).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
@@ -205,6 +201,10 @@ def test_students_submit_and_find_their_feedback_and_the_teacher_the_points(hub,
     for student, (_, points) in STUDENTS.items():
         row = teacher.locator("#main-table tr", has=teacher.get_by_text(student, exact=True))
         expect(row).to_contain_text(f"{points:g} / 5")
+    teacher.goto(f"{hub.address}/services/grading-watch/")
+    expect(teacher.get_by_role("row", name="Feedback pages released")).to_contain_text("2")
+    state = teacher.request.get(f"{hub.address}/services/grading-watch/state.json").json()
+    assert (state["healthy"], state["released"], state["waiting"]) == (True, 2, 0)
 
 
 def _until(true: object) -> None:

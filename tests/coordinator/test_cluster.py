@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import dask.config
 import psutil
 import pytest
 from nbgrader.api import Gradebook
@@ -23,6 +24,7 @@ from grading.coordinator.cluster import is_private
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import needs_manual_grading, scores
+from grading.coordinator.watch import Watch
 from grading.errors import ClusterLost
 from grading.gradebook.store import stored_grades
 
@@ -36,6 +38,7 @@ from ..support.class_helpers import (
 )
 from ..support.course_builder import TINY_LESSONS, build_course, solved_notebook
 from ..support.dask_cluster import DaskCluster, certificates
+from ..support.exchange import Exchange
 
 pytestmark = pytest.mark.slow
 
@@ -133,6 +136,24 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
     assert {student for student, _, _ in needs_manual_grading(course)} == {"cut", "folder", "link", "large", "lost"}
     again = grade_class(other, [], RecordingConsole(), scheduler=running.address)
     assert not again.graded and len(again.up_to_date) == 12
+
+
+@pytest.mark.full("watches for ten seconds or more on a Dask cluster")
+def test_watch_grades_on_a_cluster_and_tries_again_when_there_is_none(running, course, tmp_path, monkeypatch, capsys):
+    def refuse(*_: object) -> None:
+        raise AssertionError("graded on this machine")
+
+    for name in ("watch.require", "grade_class.threads"):
+        monkeypatch.setattr(f"grading.coordinator.{name}", refuse)
+    exchange = Exchange(course, tmp_path).open([ONE])
+    exchange.submit("ada", ONE, solved_notebook(course, ONE))
+    exchange.submit("bob", ONE, solved_notebook(course, ONE, double="def double(x):\n    return x * x"))
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        assert not Watch(course, every=0.1, scheduler="tcp://127.0.0.1:1").run(once=True)
+    assert "no Dask scheduler answers at tcp://127.0.0.1:1" in capsys.readouterr().out and not scores(course)
+    assert Watch(course, every=0.1, scheduler=running.address).run(once=True), capsys.readouterr().out
+    assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (0, 5)}
+    assert "<b>0</b> of 5 points" in exchange.fetched("bob", ONE)[0]
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")

@@ -13,8 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
+from grading.authoring.check_data import export_lesson
 from grading.cli import main
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import open_gradebook, scores
@@ -29,6 +31,7 @@ from ..support import by_hand_lesson
 from ..support.class_helpers import RecordingConsole, start_command
 from ..support.course_builder import TINY_LESSONS, add_config, solved_notebook
 from ..support.exchange import Exchange
+from ..support.learner_kernel import running_kernel
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +78,23 @@ def test_submissions_are_graded_and_their_feedback_is_fetched(course, exchange, 
     before = times_of(course)
     assert "feedback for" not in watch_once(course, capsys)[1]
     assert times_of(course) == before
+
+
+def test_what_hand_in_submits_from_a_notebook_is_graded(course, exchange, capsys, tmp_path):
+    exchange.set_up("ada", tmp_path / "settings")
+    folder = exchange.fetch("ada", ONE)
+    nbformat.write(solved_notebook(course, ONE), folder / f"{ONE}.ipynb")
+    for name, content in export_lesson(course / "grader_tests" / ONE).items():  # the package has no tiny lessons
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+    with running_kernel(folder) as kernel:
+        kernel.run(f"import os\nos.environ['JUPYTER_CONFIG_DIR'] = {str(tmp_path / 'settings')!r}")
+        shown = kernel.run(f"import course\ncourse.begin({ONE!r})\ncourse.hand_in()")
+    assert shown.error is None
+    assert f"**Submitted** to the course {exchange.course} at " in shown.markdown
+    assert watch_once(course, capsys, "ada")[0]
+    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert "<b>5</b> of 5 points" in exchange.fetched("ada", ONE)[0]
 
 
 @pytest.mark.parametrize(

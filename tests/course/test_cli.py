@@ -105,8 +105,51 @@ def test_a_file_that_cannot_be_checked_is_explained_in_one_line(attention, text,
     assert err.count("\n") == 1
 
 
-def test_a_notebook_and_an_empty_folder_are_explained(attention):
-    assert "and run check(...) there" in attention("check", "02_softmax.ipynb")[2]
+def notebook(*cells: str | tuple[str, dict[str, object]]) -> str:
+    """A notebook with these code cells; a cell may have metadata."""
+    parts = [cell if isinstance(cell, tuple) else (cell, {}) for cell in cells]
+    code = [{"cell_type": "code", "metadata": about, "source": text, "outputs": []} for text, about in parts]
+    prose = {"cell_type": "markdown", "metadata": {}, "source": "undefined prose"}
+    return json.dumps({"cells": [prose, *code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def test_the_answers_of_a_notebook_are_checked_also_below_an_error(attention):
+    cells = [
+        "import torch\nfrom course import begin\nbegin('02_softmax')",
+        "%matplotlib inline\nfactor = 1\n!ls\nif factor:\n    %time\ntorch.exp?",
+        "x = 1\nprint(undefined)",
+        "def broken(:",
+        "%%answer why\nnot Python",
+        f"%%time\n{RIGHT}",
+        ("raise ValueError('a figure')", {"tags": ["demo"]}),
+        ("raise ValueError('a check')", {"nbgrader": {"grade": True, "solution": False}}),
+        "def entropy(p, dim=-1):\n    return factor * p.view(7, 7)",
+    ]
+    Path("mine.ipynb").write_text(notebook(*cells))
+    status, out, err = attention("check", "mine.ipynb", "softmax", "entropy")
+    assert (status, out[:26]) == (1, "☑ softmax: 7 of 7 points. ")
+    assert "line 2 of entropy: return factor * p.view(7, 7)" in out
+    first, second = err.splitlines()
+    assert first.startswith("mine.ipynb, the cell that begins `x = 1`, line 2: NameError: name 'undefined' is not")
+    assert second.startswith("mine.ipynb, the cell that begins `def broken(:`, line 1: Python cannot read the cell: ")
+
+
+def test_what_a_notebook_prints_is_not_among_the_records(attention):
+    Path("mine.ipynb").write_text(notebook("import torch\nprint('mine')", RIGHT))
+    status, out, err = attention("check", "--json", "mine.ipynb")
+    assert (status, err, [json.loads(line)["points"] for line in out.splitlines()]) == (0, "mine\n", [7.0])
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"cells": [1]}', None])
+def test_a_file_that_is_no_notebook_is_explained(attention, text):
+    if text is not None:
+        Path("mine.ipynb").write_text(text)
+    status, out, err = attention("check", "mine.ipynb")
+    assert (status, out) == (2, "")
+    assert err.startswith("mine.ipynb ") and "save the notebook again" in err
+
+
+def test_an_empty_folder_is_explained(attention):
     assert "No Python file in this folder answers an exercise" in attention("progress")[2]
 
 

@@ -32,6 +32,10 @@ WRONG = {
     '[limits]\nmemory = "2GB"': """course.toml:2: memory: expected a size such as "2 GiB", got '2GB'""",
     '[late]\npolicy = "10%"': "course.toml:2: policy: expected one of 'none', 'zero', 'half', '10% a day'",
     "[late]\nmost = 2": "course.toml:2: most: expected at most 1.0, got 2",
+    "[attempts]\nper_hour = -1": "course.toml:2: per_hour: expected at least 0, got -1",
+    '[[lesson]]\nname = "01_double"\nattempts.per_hur = 1': (
+        "course.toml:3: unknown key 'per_hur'; did you mean 'per_hour'?"
+    ),
     'id = "a b"': "course.toml:1: id: expected letters, digits, - and _, got 'a b'",
     "title = 3": "course.toml:1: title: expected text in quotation marks, got 3",
     'timezone = "Europe/Berln"': "course.toml:1: unknown time zone 'Europe/Berln'; did you mean 'Europe/Berlin'?",

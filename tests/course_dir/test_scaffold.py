@@ -156,7 +156,7 @@ def test_examples_are_published_beside_the_notebook_and_in_the_wheel(course, tmp
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
     assert main.main(["prove", "--course", str(course)]) == 0  # proved, but not released
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
-    assert capsys.readouterr().err.count("09_means changed since the last proof and release") == 2
+    assert capsys.readouterr().err.count("09_means changed after the last proof and release") == 2
 
 
 @pytest.mark.full("publishes a course, and proves it again")
@@ -169,7 +169,7 @@ def test_a_web_site_is_published_on_request_and_then_kept_up_to_date(course, tmp
         (students / "docs" / "10_gone.html").touch()
         assert main.main(publish) == 0
         told = capsys.readouterr().out
-        assert told.count("1 lessons") == 2 and "left unchanged" not in told
+        assert told.count("written, 1 lesson\n") == 2 and "left unchanged" not in told
     finally:
         for written in ((course / "source" / "10_not_released.py"), course / "grader_tests" / "10_not_released"):
             shutil.rmtree(written) if written.is_dir() else written.unlink()

@@ -7,12 +7,16 @@ clone student-repos` makes.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
 
+from grading.lms.archives import Budget
+from grading.lms.downloads import DownloadReader
+from grading.lms.identities import IdentityTable
 from grading.lms.platforms import Submitter, outermost
 
 from ..support.lms_downloads import moodle, notebook, zipped
@@ -272,6 +276,18 @@ def test_a_download_of_classroom_50_is_collected_from_a_folder_named_as_the_guid
         files |= {f"{repository}/{LESSON}.ipynb": notebook(login), f"{repository}/.git/HEAD": b""}
         files |= {f"{repository}/{name}.json": b"{}" for name in ("result", "results")}
     assert collect(files) == {"jane_smith": "jane-smith", "bo": "bo"}
+
+
+def test_a_folder_of_classroom_50_that_a_teacher_names_has_its_owners_and_not_its_table(tmp_path: Any) -> None:
+    download = tmp_path / "attention-02-halves-submissions"
+    for login in ("jane-smith", "bo"):
+        (download / f"attention-02-halves-{login}").mkdir(parents=True)
+        (download / f"attention-02-halves-{login}" / f"{LESSON}.ipynb").write_bytes(notebook(login))
+    (download / "scores.csv").write_text("username,score\n")
+    with ExitStack() as opened:
+        reader = DownloadReader(Budget, IdentityTable(tmp_path / "student-ids.csv"), opened)
+        reader.path(download)
+    assert {str(one.owner.number) for one in reader.found.submissions} == {"jane-smith", "bo"}
 
 
 def test_a_late_mark_in_canvas_counts_as_just_after_the_due_date(collect: Any, course: Any) -> None:

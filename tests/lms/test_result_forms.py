@@ -132,7 +132,9 @@ def test_classroom50(monkeypatch):
         "spring", "softmax", "submit/1", "https://c", "https://r", "https://c",
     ]  # fmt: skip
     assert whole["owner"] == "ada" and whole["assignment_type"] == "individual"
-    assert whole["score"] == 7 and whole["max-score"] == 44 and whole["points-per-score"] == 0.5
+    assert whole["score"] == 7 and whole["max-score"] == 44
+    assert {"points-per-score", "summary"}.isdisjoint(whole), "the schema closes the list of fields"
+    assert [test["points"] for test in whole["tests"]] == [2, 1.5, *[0] * 6]
     numbers = [test[key] for test in whole["tests"] for key in ("score", "max-score")]
     assert all(type(number) is int for number in [*numbers, whole["score"], whole["max-score"]])
     assert whole["score"] == sum(test["score"] for test in whole["tests"])

@@ -13,15 +13,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+import nbformat
 import psutil
 import pytest
 
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.grade_file import grade_file
 from grading.errors import KernelDied
+from grading.exercises.lesson import load_lesson
 from grading.judge import start_judge
 from grading.sandbox import SandboxUnavailable
 from grading.sandbox.contained import remove_tree
@@ -32,7 +35,7 @@ from grading.sandbox.policy import CONTAINED, FULL
 from grading.sandbox.processes import is_alive, owned_by
 from grading.sandbox.seccomp_landlock import landlock_version
 
-from ..support.canaries import Canaries
+from ..support.canaries import SECRETS, Canaries, register, with_secret
 from ..support.corpus import Submission, cases
 from ..support.course_builder import released_notebook, write_grader_tests
 from ..support.docker_default import INSIDE
@@ -46,6 +49,7 @@ LIMITS = """
 c.ExecutePreprocessor.timeout = 4
 c.JudgedExecute.limits = {"memory": 1536 * 2**20, "disk": 64 * 2**20, "processes": 64}
 """
+CORPUS_LESSON, HONEST = "02_softmax", "honest"
 inside = pytest.mark.skipif(INSIDE not in os.environ, reason="test_in_a_container runs it")
 outside = pytest.mark.skipif(
     LEVEL != FULL or os.geteuid() != 0 or "overlay" not in Path("/proc/filesystems").read_text(),
@@ -505,27 +509,51 @@ def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(
     temporary.rmdir()
 
 
-# The corpus
+# The corpus: the submissions that tests/nbgrader_plugins/test_hostile.py hands in at the full level, all of them
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found of a submission: points, statuses, the level, secrets that the page adds, canaries touched."""
+
+    earned: dict[str, float]
+    status: dict[str, str]
+    level: str
+    told: list[str]
+    sang: list[str]
 
 
 @pytest.fixture(scope="module")
-def graded_by_itself(released_course: Callable[[str], Path]) -> Iterator[Callable[[Submission], Any]]:
-    """Grades a submission at the level `contained`, in a copy of this repository's course."""
-    made = released_course("02_softmax")
+def graded_by_itself(released_course: Callable[[str], Path]) -> Iterator[Callable[[Submission], Found]]:
+    """Grades a submission at the level `contained`, in a copy of this repository's course, beside an honest one."""
+    made = released_course(CORPUS_LESSON)
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     os.chmod(folder, 0o750)
     root = Path(shutil.copytree(made, folder / "course"))
+    release = nbformat.read(root / "release" / CORPUS_LESSON / f"{CORPUS_LESSON}.ipynb", as_version=4)
+    answers = correct_answers(load_lesson(ROOT / "grader_tests" / CORPUS_LESSON), 1)
+    hand_in(root, CORPUS_LESSON, HONEST, with_secret(write_answers(release, answers)))
+    register(root, HONEST)
     close_secrets(root)
     config = root / "nbgrader_config.py"
     config.write_text(config.read_text() + LIMITS)
-    with Canaries() as canaries:
+    with Canaries() as canaries, pytest.MonkeyPatch.context() as patch:
+        for name, value in canaries.environment.items():
+            patch.setenv(name, value)
 
-        def grade(case: Submission) -> tuple[dict[str, float], str, list[str]]:
+        def grade(case: Submission) -> Found:
             canaries.lay()
-            case.hand_in(root, canaries)
-            file = root / "submitted" / case.name / case.lesson / f"{case.lesson}.ipynb"
-            result = grade_file(root, file, case.lesson, contained=True).result
-            return {verdict.exercise: verdict.earned for verdict in result.verdicts}, result.level, canaries.sang()
+            file = root / "submitted" / case.hand_in(root, canaries) / CORPUS_LESSON / f"{CORPUS_LESSON}.ipynb"
+            graded = grade_file(root, file, CORPUS_LESSON, page=True, contained=True)
+            written = file.read_text(errors="replace")
+            verdicts = {verdict.exercise: verdict for verdict in graded.result.verdicts}
+            return Found(
+                {name: verdict.earned for name, verdict in verdicts.items()},
+                {name: verdict.status for name, verdict in verdicts.items()},
+                graded.result.level,
+                [secret for secret in SECRETS if graded.page.count(secret) > written.count(secret)],
+                canaries.sang(),
+            )
 
         yield grade
     start_judge.close()
@@ -534,9 +562,10 @@ def graded_by_itself(released_course: Callable[[str], Path]) -> Iterator[Callabl
 
 @inside
 @pytest.mark.quick_cases("escape-network", "exhaust-daemon", "forge-answer-claims-a-score", "peek-grader-tests")
-@pytest.mark.parametrize("case", [c for c in cases(*KINDS) if c.lesson == "02_softmax"], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
 def test_a_hostile_submission_gets_what_its_tensors_earn(
-    graded_by_itself: Callable[[Submission], Any], case: Submission
+    graded_by_itself: Callable[[Submission], Found], case: Submission
 ) -> None:
-    earned, level, sang = graded_by_itself(case)
-    assert (case.misjudged(earned), level, sang) == ({}, CONTAINED, [])
+    found = graded_by_itself(case)
+    assert (case.misjudged(found.earned), found.level, found.told, found.sang) == ({}, CONTAINED, [], [])
+    assert {name: found.status[name] for name in case.status} == case.status

@@ -45,6 +45,17 @@ class Exchange:
         self._run(ExchangeFetchAssignment, self._of(student, lesson))
         return self.place / student / lesson
 
+    def set_up(self, student: str, folder: Path) -> None:
+        """Write a student's nbgrader_config.py, in a folder where Jupyter looks."""
+        folder.mkdir(parents=True)
+        lines = f"c = get_config()\nc.Exchange.root = {str(self.shared)!r}\n"
+        lines += f"c.Exchange.cache = {str(self.place / student / 'cache')!r}\n"
+        lines += f"c.CourseDirectory.course_id = {self.course!r}\n"
+        lines += (
+            f"c.CourseDirectory.student_id = {student!r}\n"  # nbgrader would take the Unix account, which all share
+        )
+        (folder / "nbgrader_config.py").write_text(lines)
+
     def submit(self, student: str, lesson: str, notebook: NotebookNode) -> Path:
         """Hand in with nbgrader's own step; returns the new folder in the exchange."""
         before = set(self.inbound.iterdir())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grading.safe_html import FOLDER, page_templates
@@ -15,21 +15,26 @@ _TEMPLATES = page_templates(FOLDER / "templates" / "package")
 class LessonFiles:
     """Everything that a platform needs to grade a lesson.
 
-    title    of the lesson, as its notebook gives it
-    course   files of a course directory with this lesson alone, its secret seed included, by path
-    student  files that students get, by path in the release
-    wheels   by file name
-    pins     versions of the packages that the grader needs, by name
-    python   version of Python, such as "3.11"
+    title      of the lesson, as its notebook gives it
+    exercises  points of each exercise, in order
+    questions  the written questions that a person grades
+    student    files that students get, by path in the release
+    wheels     by file name
+    pins       versions of the packages that these wheels need, by name
+    python     version of Python, such as "3.11"
+    course     files of a course directory with this lesson alone, its secret seed included, by path; none where the
+               package is public
     """
 
     lesson: str
     title: str
-    course: Mapping[str, bytes] = field(repr=False)
+    exercises: Mapping[str, float]
+    questions: Sequence[str]
     student: Mapping[str, bytes] = field(repr=False)
     wheels: Mapping[str, bytes] = field(repr=False)
     pins: Mapping[str, str]
     python: str
+    course: Mapping[str, bytes] = field(repr=False, default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -38,11 +43,13 @@ class Package:
 
     zipped  whether a teacher uploads one zip, in place of a folder
     files   the files by path; those that `runs` names are executable
+    public  whether students can read it: then `files` gets neither graders nor seed nor the teacher's wheel
     """
 
     zipped: bool
     files: Callable[[LessonFiles], dict[str, bytes]]
     runs: frozenset[str]
+    public: bool = False
 
 
 def text(template: str, **values: object) -> bytes:

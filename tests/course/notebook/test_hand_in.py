@@ -70,7 +70,7 @@ def said(kernel: Kernel, code: str = "progress()") -> str:
 def test_a_saved_notebook_is_ready(kernel, desk):
     save(notebook(), desk / f"{LESSON}.ipynb")
     assert READY in said(kernel)
-    assert "course.hand_in() to make the file" in said(kernel)
+    assert "saved. Next, run course.hand_in()." in said(kernel)
 
 
 def test_a_notebook_in_which_nothing_is_written_is_not_ready(kernel, desk):

@@ -1,0 +1,113 @@
+"""Run a file with answers: a Python file, or a notebook cell by cell, without Jupyter.
+
+A notebook's figures (cells tagged `demo`), its cells that only check, and IPython's magics are left out: no answer
+depends on them. Does not cover: the lesson of the answers, and their check (`cli`).
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from .harness.errors import is_theirs
+from .notebook import hand_in, session
+
+NOTEBOOK = ".ipynb"
+# A line that only IPython reads: %magic, !command, ?help or help?
+IPYTHON_LINE = re.compile(r"^([ \t]*)(?:[%!?].*|\S.*\?)$", re.MULTILINE)
+CELL_MAGIC = re.compile(r"\s*%%(\w+).*\n?")
+RUN_THEIR_CELL = ("capture", "time")  # cell magics that leave the cell's names behind
+
+
+class UnusableFile(Exception):
+    """A file has no answers to check; the message says why and what to do."""
+
+
+def run_file(path: Path) -> tuple[dict[str, Any], bool]:
+    """Run a file in a new session; return its names and whether all of it ran.
+
+    An error ends a Python file, or the cell of a notebook: the cells below it run all the same. Raises UnusableFile.
+    """
+    parts = list(_cells(path)) if path.suffix == NOTEBOOK else [(str(path), _compiled(path))]
+    session.current.__init__()  # type: ignore[misc]  # each file gets a new session
+    names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        whole = [_runs(place, code, names) for place, code in parts]
+    finally:
+        sys.path.remove(folder)
+    return names, all(whole)
+
+
+def _runs(place: str, code: CodeType | SyntaxError, names: dict[str, Any]) -> bool:
+    """Run a part of a file, and report an error that ends it. Returns whether there was none."""
+    if isinstance(code, SyntaxError):
+        print(f"{place}, line {code.lineno}: Python cannot read the cell: {code.msg}.", file=sys.stderr)
+        return False
+    try:
+        exec(code, names)  # noqa: S102 - the user's own code, run as by `python my_answers.py`
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if is_theirs(frame.filename)]
+        where = f", line {lines[-1]}" if lines else ""
+        rest = "The lines below it did not run." if place == names["__file__"] else "The rest of the cell did not run."
+        print(f"{place}{where}: {type(error).__name__}: {error}. {rest}", file=sys.stderr)
+        return False
+    return True
+
+
+def _compiled(path: Path) -> CodeType:
+    try:
+        return compile(path.read_bytes(), str(path.resolve()), "exec", dont_inherit=True)
+    except OSError as error:
+        raise UnusableFile(f"{path} cannot be read: {error.strerror}.") from None
+    except (SyntaxError, ValueError) as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise UnusableFile(f"{path}{line}: Python cannot read the file: {getattr(error, 'msg', error)}.") from None
+
+
+def _cells(path: Path) -> Iterator[tuple[str, CodeType | SyntaxError]]:
+    """Where each cell is, for a message, and its code. Raises UnusableFile."""
+    try:
+        cells = hand_in.read(path)["cells"]
+    except hand_in.NotFound as error:
+        raise UnusableFile(str(error)) from None
+    for number, cell in enumerate(cells):
+        if cell.get("cell_type") == "code" and not _is_left_out(cell["metadata"]):
+            text = _python(hand_in.source(cell))
+            yield f"{path}, {hand_in.cell_start(cell)}", _compiled_cell(text, f"{path.resolve()}[{number}]")
+
+
+def _is_left_out(metadata: Mapping[str, Any]) -> bool:
+    """Whether a cell shows a figure, or only checks an answer."""
+    marks = metadata.get("nbgrader")
+    only_checks = isinstance(marks, dict) and bool(marks.get("grade")) and not marks.get("solution")
+    return only_checks or "demo" in (metadata.get("tags") or ())
+
+
+def _python(text: str) -> str:
+    """The text of a cell without a cell magic; empty if the magic does not run the cell as Python."""
+    magic = CELL_MAGIC.match(text)
+    if magic is None:
+        return text
+    return f"\n{text[magic.end() :]}" if magic[1] in RUN_THEIR_CELL else ""
+
+
+def _compiled_cell(text: str, name: str) -> CodeType | SyntaxError:
+    """Compile a cell, without IPython's lines if it is no Python with them. Its lines can be quoted by `name`."""
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    found = SyntaxError("")
+    for code in (text, IPYTHON_LINE.sub(r"\1pass", text)):
+        try:
+            return compile(code, name, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            found = error
+        except ValueError as error:  # such as a null byte
+            found = SyntaxError(str(error))
+    return found

@@ -1,0 +1,107 @@
+"""Submit a notebook to nbgrader's exchange, on a hub that has one.
+
+The settings and the step are nbgrader's own, as for `nbgrader submit`. nbgrader is imported only where it has settings,
+because that takes seconds. Does not cover: an exchange that is a service, and fetching feedback.
+"""
+
+from __future__ import annotations
+
+import glob
+import logging
+import shutil
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+SETTINGS = ("nbgrader_config", "jupyter_config")  # the files that nbgrader reads, as .py or .json
+SILENT = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards messages: `NotSubmitted` has the reason
+
+
+class NotSubmitted(Exception):
+    """nbgrader did not finish the submission; the message is its reason."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A finished submission: the course, and the time as nbgrader writes it."""
+
+    course: str
+    at: str
+
+
+def submit(notebook: Path, lesson: str, without: str) -> Submission | None:
+    """Submit a saved notebook, with the files beside it if it is in the lesson's folder.
+
+    without  name of files and folders beside the notebook that are not submitted
+
+    Returns None if nbgrader is not set up here, or has not released this lesson. Raises NotSubmitted.
+    """
+    notebook = notebook.absolute()
+    folder = notebook.parent.parent if notebook.parent.name == lesson else notebook.parent
+    try:
+        if not _has_settings(folder):
+            return None
+        return _submit(notebook, lesson, without, _settings(folder))
+    except (Exception, SystemExit) as error:  # nbgrader ends the program if a setting is not valid
+        reason = str(error) if isinstance(error, Exception) else "a setting of nbgrader is not valid"
+        raise NotSubmitted(" ".join(reason.split()) or type(error).__name__) from error
+
+
+def _has_settings(folder: Path) -> bool:
+    """Whether nbgrader is installed and has a file with settings, in `folder` or where Jupyter looks."""
+    if find_spec("nbgrader") is None:
+        return False
+    from jupyter_core.paths import jupyter_config_path
+
+    places = [folder, *map(Path, jupyter_config_path())]
+    return any((place / f"{name}.{kind}").is_file() for place in places for name in SETTINGS for kind in ("py", "json"))
+
+
+def _settings(folder: Path) -> Any:
+    """nbgrader's settings, as its commands read them in `folder`."""
+    from nbgrader.apps import NbGrader
+    from traitlets.config import Application
+
+    app = NbGrader(log=SILENT, raise_config_file_errors=True)
+    app.load_cwd_config = False
+    app.load_config_file()
+    Application.load_config_file(app, app.config_file_name, path=str(folder))
+    return app.config
+
+
+def _submit(notebook: Path, lesson: str, without: str, config: Any) -> Submission | None:
+    from nbgrader.auth import Authenticator
+    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.exchange import ExchangeFactory
+    from nbgrader.exchange.default import ExchangeSubmit
+
+    directory = CourseDirectory(config=config, log=SILENT)
+    factory = ExchangeFactory(config=config, log=SILENT)
+    step = factory.Submit(coursedir=directory, authenticator=Authenticator(config=config), config=config)
+    if not isinstance(step, ExchangeSubmit):
+        return None
+    if step.path_includes_course and not directory.course_id and notebook.parent.name == lesson:
+        directory.course_id = notebook.parent.parent.name
+    if not directory.course_id or not Path(step.root, directory.course_id, "outbound", lesson).is_dir():
+        return None
+    directory.assignment_id, directory.ignore = lesson, [*directory.ignore, without, "*.whl"]  # the fetched package
+    fetched = Path(directory.course_id if step.path_includes_course else "", lesson, f"{lesson}.ipynb")
+    with TemporaryDirectory(prefix="hand-in-") as copy:
+        step.assignment_dir = copy
+        if notebook.parts[-len(fetched.parts) :] == fetched.parts:
+            step.assignment_dir = str(notebook.parents[len(fetched.parts) - 1])
+        else:
+            _copy(notebook, Path(copy) / fetched, directory.ignore)
+        step.start()
+    return Submission(str(directory.course_id), str(step.timestamp))
+
+
+def _copy(notebook: Path, to: Path, ignore: list[str]) -> None:
+    """Copy a notebook to where nbgrader expects it, and what is beside it if that is the lesson's folder."""
+    if notebook.parent.name == to.parent.name:
+        notebooks = [glob.escape(notebook.name), to.name]
+        shutil.copytree(notebook.parent, to.parent, ignore=shutil.ignore_patterns(*ignore, *notebooks))
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(notebook, to)

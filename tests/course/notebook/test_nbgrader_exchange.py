@@ -1,0 +1,201 @@
+"""`hand_in()` submits to nbgrader's exchange where there is one; nbgrader's own steps release and fetch the lesson."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from course import begin, hand_in
+from course.notebook.nbgrader_exchange import NotSubmitted, submit
+from grading.course_dir.paths import CONFIG
+
+from ...support.exchange import Exchange
+from ...support.repository import ROOT
+
+pytestmark = pytest.mark.slow
+
+LESSON = "02_softmax"
+NOTEBOOK = f"{LESSON}.ipynb"
+NBGRADERS = {"timestamp.txt", "submission_secret.txt"}  # what its step adds
+WITHOUT = "hand_in"
+
+
+@pytest.fixture
+def exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Exchange:
+    """An exchange with the lesson, for which ada's account is set up."""
+    course = tmp_path / "course"
+    shutil.copytree(ROOT / "release" / LESSON, course / "release" / LESSON)
+    shutil.copy(ROOT / CONFIG, course)
+    made = Exchange(course, tmp_path).open([LESSON])
+    made.set_up("ada", tmp_path / "settings")
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "settings"))
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    return made
+
+
+@pytest.fixture
+def folder(exchange: Exchange) -> Path:
+    """The lesson as ada fetched it, with a change that she saved."""
+    fetched = exchange.fetch("ada", LESSON)
+    save(fetched / NOTEBOOK, "as fetched")
+    return fetched
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[Path], str]:
+    """`said(folder)`: what `hand_in()` says there once the lesson has begun."""
+
+    def run(folder: Path) -> str:
+        monkeypatch.chdir(folder)
+        begin(LESSON)
+        capsys.readouterr()
+        hand_in()
+        return capsys.readouterr().out
+
+    return run
+
+
+def save(path: Path, mark: str) -> None:
+    """Write the released notebook with a mark by which it is recognized."""
+    notebook = json.loads((ROOT / "release" / LESSON / NOTEBOOK).read_text(encoding="utf-8"))
+    notebook["metadata"]["mark"] = mark
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def submitted(exchange: Exchange) -> dict[str, bytes]:
+    """The files of the only submission in the exchange, by their path in it."""
+    (new,) = exchange.inbound.iterdir()
+    assert new.name.startswith(f"ada+{LESSON}+")
+    found = {path.relative_to(new).as_posix(): path.read_bytes() for path in new.rglob("*") if path.is_file()}
+    return {name: content for name, content in found.items() if name not in NBGRADERS}
+
+
+def mark(content: bytes) -> str:
+    return str(json.loads(content)["metadata"]["mark"])
+
+
+def test_it_submits_the_folder_that_was_fetched_and_says_what_happens_next(exchange, folder, said):
+    (folder / "helper.py").write_text("x = 1")
+    text = said(folder)
+    found = submitted(exchange)
+    assert mark(found[NOTEBOOK]) == "as fetched"
+    fetched = {path.name for path in folder.iterdir() if path.is_file()}
+    assert fetched - found.keys() == {path.name for path in folder.glob("*.whl")} != set()
+    assert not found.keys() - fetched
+    (new,) = exchange.inbound.iterdir()
+    at = (new / "timestamp.txt").read_text().partition(".")[0]
+    assert f"Submitted to the course course at {at} UTC." in text
+    assert "press *Fetch Feedback* in *Assignments*" in text
+    assert "If you hand in again, the new submission replaces this one." in text
+    assert f"`hand_in/{NOTEBOOK}` is a copy of what you submitted." in text
+    assert (folder / "hand_in" / NOTEBOOK).is_file()
+    assert text.index("Ready to hand in?") < text.index("Submitted")
+
+
+def test_a_notebook_with_another_name_is_submitted_under_the_lessons(exchange, folder, said):
+    (folder / NOTEBOOK).unlink()
+    save(folder / f"{LESSON}-Copy[1].ipynb", "a copy")
+    (folder / "helper.py").write_text("x = 1")
+    text = said(folder)
+    found = submitted(exchange)
+    assert mark(found[NOTEBOOK]) == "a copy"
+    assert found.keys() == {NOTEBOOK, "helper.py"}
+    assert f"`{LESSON}-Copy[1].ipynb` was submitted under the name `{NOTEBOOK}`." in text
+
+
+def test_the_notebook_that_runs_is_submitted_and_not_the_one_that_was_fetched(exchange, folder, said, monkeypatch):
+    save(folder / "mine.ipynb", "mine")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(folder / "mine.ipynb"))
+    said(folder)
+    assert mark(submitted(exchange)[NOTEBOOK]) == "mine"
+    assert mark((folder / NOTEBOOK).read_bytes()) == "as fetched"
+
+
+def test_a_notebook_outside_the_lessons_folder_is_submitted_alone(exchange, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    save(home / NOTEBOOK, "downloaded")
+    (home / "private.txt").write_text("mine")
+    assert submit(home / NOTEBOOK, LESSON, WITHOUT)
+    found = submitted(exchange)
+    assert found.keys() == {NOTEBOOK}
+    assert mark(found[NOTEBOOK]) == "downloaded"
+
+
+def test_where_folders_have_the_courses_name_it_names_the_course(exchange, folder, tmp_path):
+    settings = tmp_path / "settings" / "nbgrader_config.py"
+    lines = [line for line in settings.read_text().splitlines() if "course_id" not in line]
+    settings.write_text("\n".join([*lines, "c.Exchange.path_includes_course = True"]))
+    assert submit(folder / NOTEBOOK, LESSON, WITHOUT) is None
+    shutil.copytree(folder, tmp_path / "ada" / exchange.course / LESSON)
+    done = submit(tmp_path / "ada" / exchange.course / LESSON / NOTEBOOK, LESSON, WITHOUT)
+    assert done and done.course == exchange.course
+    assert mark(submitted(exchange)[NOTEBOOK]) == "as fetched"
+
+
+@pytest.mark.parametrize(
+    "missing", ["nbgrader", "its settings", "the exchange", "the course's id", "the lesson", "nbgrader's own exchange"]
+)
+def test_without_an_exchange_the_file_is_written_and_nothing_is_said_of_submitting(
+    exchange, folder, said, tmp_path, monkeypatch, missing
+):
+    settings = tmp_path / "settings" / "nbgrader_config.py"
+    match missing:
+        case "nbgrader":
+            monkeypatch.setitem(sys.modules, "nbgrader", None)
+        case "its settings":
+            settings.unlink()
+        case "the exchange":
+            settings.write_text(settings.read_text() + "c.Exchange.root = '/nowhere'\n")
+        case "the course's id":
+            settings.write_text(settings.read_text() + "c.CourseDirectory.course_id = ''\n")
+        case "the lesson":
+            shutil.rmtree(exchange.shared / exchange.course / "outbound" / LESSON)
+        case _:
+            settings.write_text(
+                settings.read_text() + "c.ExchangeFactory.submit = 'nbgrader.exchange.abc.ExchangeSubmit'"
+            )
+    text = said(folder)
+    assert "ubmitted" not in text
+    assert f"`hand_in/{NOTEBOOK}` is the file to hand in." in text
+    assert list(exchange.inbound.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("1 / 0", "division by zero"),
+        ("c.NbGrader.logfile = 3", "a setting of nbgrader is not valid"),
+        ("c.Exchange.root = 3", "`root` trait"),
+        ("c.CourseDirectory.student_id = 'a+b'", "no '*' nor '+'; got a+b"),
+        ("c.CourseDirectory.max_dir_size = 0", "Directory size is too big"),
+    ],
+)
+def test_a_failure_says_why_and_keeps_the_file(exchange, folder, said, tmp_path, line, reason):
+    settings = tmp_path / "settings" / "nbgrader_config.py"
+    settings.write_text(f"{settings.read_text()}{line}\n")
+    text = said(folder)
+    assert "Not submitted, or not completely: `" in text
+    assert reason.replace("`", "'") in text
+    assert "press *Submit* in *Assignments*" in text
+    assert f"`hand_in/{NOTEBOOK}` is the file to hand in." in text
+    assert mark((folder / "hand_in" / NOTEBOOK).read_bytes()) == "as fetched"
+    with pytest.raises(NotSubmitted):
+        submit(folder / NOTEBOOK, LESSON, WITHOUT)
+
+
+def test_without_settings_nbgrader_is_not_imported(tmp_path):
+    save(tmp_path / NOTEBOOK, "anything")
+    (tmp_path / "settings").mkdir()
+    code = f"import sys, course; course.begin('{LESSON}'); course.hand_in(); print('nbgrader' in sys.modules)"
+    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(tmp_path / "settings")}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("is the file to hand in.\nFalse\n")
