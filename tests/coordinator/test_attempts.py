@@ -153,7 +153,7 @@ def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(cou
 
 
 @pytest.mark.slow
-@pytest.mark.quick_cases("release")
+@pytest.mark.quick_cases("*release")
 @pytest.mark.parametrize("where", ["grade_class", "write_feedback", "release"])
 @pytest.mark.parametrize("again", [False, True], ids=["worse", "best again"])
 def test_if_it_is_killed_the_best_counts_after_the_next_start(
