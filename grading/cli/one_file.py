@@ -55,7 +55,7 @@ def _grade_file(options: argparse.Namespace) -> int:
     from ..coordinator.grade_file import grade_file
     from ..lms.result_forms import FORMS
 
-    graded = grade_file(
+    result = grade_file(
         options.root,
         options.file,
         options.lesson,
@@ -64,15 +64,15 @@ def _grade_file(options: argparse.Namespace) -> int:
         contained=options.contained,
         results=[path for path in (options.output, options.html) if path],
     )
-    text = FORMS[options.form].write(graded.result)
+    text = FORMS[options.form].write(result)
     if options.html:
-        _write(options.html, graded.page)
+        _write(options.html, result.page)
     if options.output:
         _write(options.output, text + "\n")
-        say(f"{graded.result.summary} {options.output}: written")
+        say(f"{result.summary} {options.output}: written")
     else:
         say(text)
-    return NEEDS_A_PERSON if graded.result.open or graded.result.unreadable else DONE
+    return NEEDS_A_PERSON if result.open or result.unreadable else DONE
 
 
 def _package(options: argparse.Namespace) -> int:

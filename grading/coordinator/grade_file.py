@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,14 +32,6 @@ from .submission import GradingTask, grade, not_read
 NOBODY = ""  # the student: a file has no owner here
 
 
-@dataclass(frozen=True)
-class GradedFile:
-    """The result of a file, and its feedback page ("" if none was asked for)."""
-
-    result: FileResult
-    page: str = ""
-
-
 def grade_file(
     root: Path,
     file: Path,
@@ -49,7 +41,7 @@ def grade_file(
     unsandboxed: bool = False,
     contained: bool = False,
     results: Iterable[Path] = (),
-) -> GradedFile:
+) -> FileResult:
     """Grade a notebook or a Python file, or the one in a folder that was handed in.
 
     page       whether to make the feedback page, too
@@ -83,14 +75,14 @@ def grade_file(
     text = (not_read(task, why) if why else grade(task)).text
     result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began, settings.level)
     if not page:
-        return GradedFile(result)
+        return result
     ids = {"db_url": coursedir.db_url, "assignment": lesson, "notebook": lesson, "student": NOBODY}
     with TemporaryDirectory(prefix="graded-") as folder:
         graded = Path(folder, f"{lesson}.ipynb")
         graded.write_text(text, encoding="utf-8")
         whole = bool(config.FeedbackExporter.get("lesson_text", False))
         known = known_to_gradebook(ids, released, whole)
-        return GradedFile(result, make_page(root, graded, ids, known, contained=contained))
+        return replace(result, page=make_page(root, graded, ids, known, contained=contained))
 
 
 def choose_file(folder: Path, lesson: str) -> tuple[Path, str]:

@@ -94,7 +94,7 @@ def test_each_form_has_the_verdicts_of_grade(graded: Path, case: Submission) -> 
     points, most = scores(graded)[case.name, case.lesson]
     wanted = Grade(points, most, rows_of(stored))
     file = graded / "submitted" / case.name / case.lesson / f"{case.lesson}.ipynb"
-    result = grade_file(graded, file, case.lesson).result
+    result = grade_file(graded, file, case.lesson)
     for form, check in CHECKS.items():
         check(FORMS[form].write(result), wanted)
 

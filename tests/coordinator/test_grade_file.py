@@ -43,7 +43,7 @@ def test_the_verdicts_are_those_of_grade(graded, student, tmp_path):
     found = grade_file(graded, file, LESSON, page=True)
     assert state(graded) == before
     of_class = {grade.verdict.exercise: grade.verdict for grade in grades(graded, LESSON) if grade.student == student}
-    assert {verdict.exercise: verdict for verdict in found.result.verdicts} == of_class
+    assert {verdict.exercise: verdict for verdict in found.verdicts} == of_class
     assert found.page.startswith("<!DOCTYPE html>") and "double" in found.page
 
 
@@ -51,8 +51,8 @@ def test_a_file_that_cannot_be_read_has_a_result_and_a_page(graded, tmp_path):
     file = tmp_path / "broken.ipynb"
     file.write_text('{"cells": [')
     found = grade_file(graded, file, LESSON, page=True)
-    assert found.result.earned == 0 and found.result.unreadable
-    assert found.result.student_may_hand_in_again
+    assert found.earned == 0 and found.unreadable
+    assert found.student_may_hand_in_again
     assert found.page
 
 
@@ -63,8 +63,10 @@ def test_the_command_writes_the_result_and_the_page(graded, tmp_path, monkeypatc
     arguments = ["grade-file", str(file), LESSON, "--as", "gradescope", "--output", str(result), "--html", str(page)]
     assert main.main(arguments) == 0
     assert f"points. {result}: written" in capsys.readouterr().out
-    assert json.loads(result.read_text())["score"] < 5
-    assert "<html" in page.read_text()
+    written = json.loads(result.read_text())
+    assert written["score"] < 5 and written["output_format"] == "html"
+    assert "<html" in page.read_text() and written["output"] in page.read_text()
+    assert written["output"].startswith("<main>") and written["output"].endswith("</main>")
     assert main.main(["grade-file", str(file), "--lesson", LESSON]) == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "attention-course/result/v1"
 

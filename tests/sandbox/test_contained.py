@@ -495,10 +495,10 @@ def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(
         answers = with_answers(released_notebook(open_course, LESSON), double=DOUBLE, halve=HALVE)
         file = submit_file(open_course, "ada", answers)
         graded = grade_file(open_course, file, LESSON, page=True, contained=True, results=[result])
-    verdicts = {verdict.exercise: verdict for verdict in graded.result.verdicts}
+    verdicts = {verdict.exercise: verdict for verdict in graded.verdicts}
     assert [criterion.finding for criterion in verdicts["halve"].criteria] == [""]
-    assert graded.result.earned == 8
-    assert (graded.result.level, graded.result.sandboxed) == (CONTAINED, True)
+    assert graded.earned == 8
+    assert (graded.level, graded.sandboxed) == (CONTAINED, True)
     assert "halve" in graded.page
     assert result.read_text() == "mine"
     start_judge.close()
@@ -546,11 +546,11 @@ def graded_by_itself(released_course: Callable[[str], Path]) -> Iterator[Callabl
             file = root / "submitted" / case.hand_in(root, canaries) / CORPUS_LESSON / f"{CORPUS_LESSON}.ipynb"
             graded = grade_file(root, file, CORPUS_LESSON, page=True, contained=True)
             written = file.read_text(errors="replace")
-            verdicts = {verdict.exercise: verdict for verdict in graded.result.verdicts}
+            verdicts = {verdict.exercise: verdict for verdict in graded.verdicts}
             return Found(
                 {name: verdict.earned for name, verdict in verdicts.items()},
                 {name: verdict.status for name, verdict in verdicts.items()},
-                graded.result.level,
+                graded.level,
                 [secret for secret in SECRETS if graded.page.count(secret) > written.count(secret)],
                 canaries.sang(),
             )

@@ -14,7 +14,7 @@ def _files(lesson: LessonFiles) -> dict[str, bytes]:
         "setup.sh": text("gradescope_setup.sh"),
         "run_autograder": text("gradescope_run.sh"),
         **set_up_files(lesson),
-        **grading_files(lesson, "gradescope"),
+        **grading_files(lesson, "gradescope", page=True),
     }
 
 

@@ -69,7 +69,10 @@ def set_up_files(lesson: LessonFiles) -> dict[str, bytes]:
     }
 
 
-def grading_files(lesson: LessonFiles, form: str) -> dict[str, bytes]:
-    """The files that grade a submission: grade.sh and the course directory beside it."""
+def grading_files(lesson: LessonFiles, form: str, *, page: bool = False) -> dict[str, bytes]:
+    """The files that grade a submission: grade.sh and the course directory beside it.
+
+    page  whether the result holds the feedback page
+    """
     course = {f"course/{path}": content for path, content in lesson.course.items()}
-    return {"grade.sh": text("grade.sh", lesson=lesson.lesson, form=form), **course}
+    return {"grade.sh": text("grade.sh", lesson=lesson.lesson, form=form, page=page), **course}

@@ -57,6 +57,7 @@ class FileResult:
     unreadable  why the file could not be read; "" if it could
     seconds     from the start of grading to the result
     level       of the sandbox: "full", "contained" or "none" (docs/security.md)
+    page        the feedback page, as HTML; "" if none was made
     """
 
     lesson: str
@@ -67,6 +68,7 @@ class FileResult:
     sandboxed: bool = True
     seconds: float = 0.0
     level: str = FULL
+    page: str = field(default="", repr=False)
 
     @classmethod
     def of(cls, nb: NotebookNode, lesson: str, seconds: float, level: str = FULL) -> FileResult:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from .file_result import FileResult, ResultForm, ResultRow
 
 
 def write(result: FileResult) -> str:
-    """One test per criterion. Answers that a person grades have no status, so they are not shown as failed."""
+    """One test per criterion, and the feedback page above them if there is one.
+
+    Answers that a person grades have no status, so they are not shown as failed.
+    """
+    page = re.search(r"<main>.*</main>", result.page, re.S)
     whole = {
         "score": result.earned,
         "execution_time": round(result.seconds),
-        "output": result.summary,
-        "output_format": "text",
+        "output": page[0] if page else result.summary,
+        "output_format": "html" if page else "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [_test(row) for row in result.rows()],
