@@ -54,19 +54,22 @@ class AttemptLimits:
         """Raises CourseFileError."""
         self._root, self._course = root, load_course_file(root)
         self._now = now or datetime.now(UTC)
-        read = _read(root / FILE)
-        self._graded = [one for one in read if one.at > self._now - DAY or self._best_counts(one.lesson)]
+        self._graded: dict[str, Attempt] = {}  # by page
+        self._own: dict[tuple[str, str], list[Attempt]] = {}  # by student and lesson, oldest first
+        for attempt in _read(root / FILE):
+            if attempt.at > self._now - DAY or self._best_counts(attempt.lesson):
+                self._graded[attempt.page] = attempt
+                self._own.setdefault((attempt.student, attempt.lesson), []).append(attempt)
 
     def held_until(self, submission: ExchangeSubmission) -> datetime | None:
         """When the limits allow to grade a submission; None for now.
 
         A submission that was graded before is never held back.
         """
-        if submission.again or submission.page.name in {one.page for one in self._graded}:
+        if submission.again or submission.page.name in self._graded:
             return None
         limits = self._course.attempts_of(submission.lesson)
-        key = (to_cell(submission.student), submission.lesson)
-        own = [one.at for one in self._graded if (one.student, one.lesson) == key]
+        own = [attempt.at for attempt in self._own.get((to_cell(submission.student), submission.lesson), ())]
         until = []
         for most, span in ((limits.per_hour, HOUR), (limits.per_day, DAY)):
             recent = sorted(at for at in own if at > self._now - span)
@@ -87,24 +90,25 @@ class AttemptLimits:
         """The page of the submission with the most points, of equal ones the last; "" where the last one counts."""
         if not self._best_counts(lesson):
             return ""
-        own = [one for one in self._graded if (one.student, one.lesson) == (to_cell(student), lesson)]
-        return max(reversed(own), key=lambda one: one.points).page if own else ""
+        own = self._own.get((to_cell(student), lesson), [])
+        return max(reversed(own), key=lambda attempt: attempt.points).page if own else ""
 
     def count(self, graded: Iterable[ExchangeSubmission]) -> None:
         """Record submissions as graded, with their points; one that is recorded counts once. Raises OSError."""
-        there, points = {one.page: one for one in self._graded}, dict[tuple[str, str], tuple[float, float]]()
-        for one in graded:
-            before, best_counts = there.get(one.page.name), self._best_counts(one.lesson)
-            if best_counts:
+        found, points = dict(self._graded), dict[tuple[str, str], tuple[float, float]]()
+        for submission in graded:
+            student, lesson, page = submission.student, submission.lesson, submission.page.name
+            before, earned = found.get(page), 0.0
+            if self._best_counts(lesson):
                 points = points or scores(self._root)
-            elif before or one.again or not in_words(self._course.attempts_of(one.lesson)):
+                earned = points[student, lesson][0]
+            elif before or submission.again or not in_words(self._course.attempts_of(lesson)):
                 continue
-            at = before.at if before else one.at.replace(tzinfo=UTC) if one.again else self._now
-            earned = points[one.student, one.lesson][0] if best_counts else 0.0
-            there[one.page.name] = Attempt(to_cell(one.student), one.lesson, one.page.name, at, earned)
-        if list(there.values()) != self._graded:
-            self._graded = list(there.values())
-            _write(self._root / FILE, self._graded)
+            at = before.at if before else submission.at.replace(tzinfo=UTC) if submission.again else self._now
+            found[page] = Attempt(to_cell(student), lesson, page, at, earned)
+        if found != self._graded:
+            self._graded = found
+            _write(self._root / FILE, found.values())
 
     def _best_counts(self, lesson: str) -> bool:
         return self._course.attempts_of(lesson).counts == BEST
@@ -137,7 +141,10 @@ def _read(path: Path) -> list[Attempt]:
 
 
 def _write(path: Path, attempts: Iterable[Attempt]) -> None:
-    rows = [(one.student, one.lesson, one.page, one.at.isoformat(), f"{one.points:g}") for one in attempts]
+    rows = [
+        (attempt.student, attempt.lesson, attempt.page, attempt.at.isoformat(), f"{attempt.points:g}")
+        for attempt in attempts
+    ]
     beside = path.with_name(f"{path.name}.new")
     beside.write_bytes(to_bytes(FIELDS, rows))
     beside.chmod(0o600)

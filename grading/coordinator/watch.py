@@ -166,7 +166,11 @@ class Watch:
         put_off |= self._held_back(exchange, limits, waiting)
         due = [submission for submission in waiting if submission.folder not in put_off]
         new = {(submission.student, submission.lesson) for submission in due if not submission.again}
-        due = [one for one in due if not one.again or (one.student, one.lesson) not in new]  # first the new one
+        due = [
+            submission  # a student's new submission comes first
+            for submission in due
+            if not submission.again or (submission.student, submission.lesson) not in new
+        ]
         of_one_lesson = [submission for submission in due if submission.lesson == due[0].lesson]
         return of_one_lesson[: ON_CLUSTER if self.scheduler else BATCH * (self.workers or cpu_count())]
 

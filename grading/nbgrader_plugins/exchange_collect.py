@@ -80,7 +80,7 @@ class Collect(ExchangeCollect):
         """The copy that was kept of a submission when a newer one replaced it: students can change the exchange's."""
         secret = read_secret(submission)
         kept = list_replaced(Path(self.coursedir.root), student, self.coursedir.assignment_id)
-        return next((one.folder for one in kept if secret and read_secret(one.folder) == secret), None)
+        return next((copy.folder for copy in kept if secret and read_secret(copy.folder) == secret), None)
 
     def copy_files(self) -> None:
         self._choices = ChoiceTable(Path(self.coursedir.root), self.undecided)

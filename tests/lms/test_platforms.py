@@ -287,7 +287,7 @@ def test_a_folder_of_classroom_50_that_a_teacher_names_has_its_owners_and_not_it
     with ExitStack() as opened:
         reader = DownloadReader(Budget, IdentityTable(tmp_path / "student-ids.csv"), opened)
         reader.path(download)
-    assert {str(one.owner.number) for one in reader.found.submissions} == {"jane-smith", "bo"}
+    assert {str(found.owner.number) for found in reader.found.submissions} == {"jane-smith", "bo"}
 
 
 def test_a_late_mark_in_canvas_counts_as_just_after_the_due_date(collect: Any, course: Any) -> None:
