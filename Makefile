@@ -64,19 +64,19 @@ measure: setup  ## measure the graders over a hundred seeds: errors, named mista
 	$(BIN)/grading sync --measure $(LESSONS)
 
 test: setup  ## run the tests for a change (CONTRIBUTING.md lists what they leave out)
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not (full or browser)"
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not (full or browser or lesson)"
 
 test-all: setup  ## run every test, also in a browser: about an hour on two cores
 	$(BIN)/python -m pytest -n $(TESTERS)
 
 test-fast: setup  ## run the quickest tests, about a minute
-	$(BIN)/python -m pytest -n 2 -m "not (slow or full or browser)"
+	$(BIN)/python -m pytest -n 2 -m "not (slow or full or browser or lesson)"
 
 test-browser: setup  ## test the formgrader, the pages and the site in Chromium
-	$(BIN)/python -m pytest -m "not full" tests/browser
+	$(BIN)/python -m pytest -m "browser and not full"
 
-test-notebooks: setup  ## run every lesson in a real kernel, solved and untouched, and build the site
-	$(BIN)/python -m pytest -n 2 tests/test_notebooks.py tests/site
+test-notebooks: setup  ## run every lesson in a real kernel, once solved and once untouched
+	$(BIN)/python -m pytest -n 2 -m "lesson and not full"
 
 test-unprivileged: setup  ## as root: test the sandbox and hostile submissions as an ordinary user
 	$(BIN)/python -m tests.support.unprivileged $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py

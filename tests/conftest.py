@@ -22,7 +22,12 @@ from .support.repository import ROOT
 from .support.tiers import mark_further_cases
 
 gc.disable()  # during collection (`pytest_collection_finish`)
-pytest_plugins = ["pytester", "tests.support.shared_folders", "tests.support.course_fixtures"]
+pytest_plugins = [
+    "pytester",
+    "tests.support.shared_folders",
+    "tests.support.course_fixtures",
+    "tests.support.cpu_seconds",
+]
 
 COLLECTED = pytest.StashKey[list[pytest.Item]]()  # every item, before `-m` deselects some
 

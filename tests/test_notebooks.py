@@ -1,7 +1,7 @@
 """Every notebook runs from top to bottom in a real kernel: solved, untouched and half solved.
 
-A solved notebook trains its models to the end; the others a tenth as long, with the same cells and pictures. `make
-test-notebooks` runs every lesson, `make test` the shortest.
+A solved notebook trains its models to the end, and everything that tests ask of it is read off one run. The others
+train a tenth as long, with the same cells and pictures.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -17,10 +19,14 @@ from nbgrader.utils import determine_grade, is_grade
 
 from grading.authoring.lesson_text import read_lesson
 from grading.coordinator.demo_class import correct_answers, write_answers
+from grading.exercises.experiment import FILE as EXPERIMENT
 from grading.exercises.lesson import load_lesson
+from grading.exercises.prediction import load_predictions
 from grading.notebooks.cells import grade_id
 
-from .support.repository import LESSONS, ROOT
+from .support.course_builder import ACTING, build_course
+from .support.lesson_runs import SolvedRun, run_solved
+from .support.repository import LESSONS, ROOT, SEED
 from .support.run_notebook import run, shorten_training
 
 HALF_DONE = (
@@ -35,16 +41,38 @@ def earned(notebook: nbformat.NotebookNode) -> dict[str, float]:
     return {grade_id(cell): determine_grade(cell)[0] for cell in notebook.cells if is_grade(cell)}
 
 
-@pytest.mark.quick_cases("00_start")
+@pytest.fixture(scope="session")
+def solved(released_course: Callable[[str], Path]) -> Callable[[str], SolvedRun]:
+    """`solved(lesson)`: its notebook with solutions, run once for all tests of this process."""
+
+    @cache
+    def run_once(lesson: str) -> SolvedRun:
+        folder = released_course(lesson) / "source" / lesson
+        notebook = nbformat.read(folder / f"{lesson}.ipynb", as_version=4)
+        return run_solved(notebook, ROOT / "grader_tests" / lesson, folder)
+
+    return run_once
+
+
+@pytest.mark.lesson
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_the_source_runs_and_its_solutions_earn_all_points(released_course, lesson):
-    folder = released_course(lesson) / "source" / lesson
-    done = run(nbformat.read(folder / f"{lesson}.ipynb", as_version=4), folder)
+def test_the_source_runs_and_its_solutions_earn_all_points(solved, lesson):
+    done = solved(lesson).notebook
     full = {grade_id(cell): cell.metadata.nbgrader.points for cell in done.cells if is_grade(cell)}
     assert earned(done) == full
 
 
-@pytest.mark.quick_cases("00_start")
+@pytest.mark.lesson
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_prediction_and_finding_is_what_the_solved_notebook_shows(solved, lesson):
+    ran, tests = solved(lesson), ROOT / "grader_tests" / lesson
+    assert [one["name"] for one in ran.predictions] == list(load_predictions(tests))
+    for one in ran.predictions:
+        assert one["untouched"] and one["proof"] is True and one["answer"] is True and one.get("result", True), one
+    assert (ran.confirms, ran.unlike) == (True if (tests / EXPERIMENT).is_file() else None, [])
+
+
+@pytest.mark.lesson
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_untouched_release_runs_and_earns_nothing(released_course, lesson):
     folder = released_course(lesson) / "release" / lesson
@@ -52,9 +80,9 @@ def test_the_untouched_release_runs_and_earns_nothing(released_course, lesson):
     assert set(earned(done).values()) == {0.0}
 
 
-@pytest.mark.quick_cases("01_dot_products")
-@pytest.mark.parametrize("lesson", LESSONS[1::3])  # what goes wrong is shown by code that all lessons share
-def test_a_half_solved_release_runs_whatever_is_in_it(released_course, lesson):
+@pytest.mark.lesson
+def test_a_half_solved_release_runs_whatever_is_in_it(released_course):
+    lesson = LESSONS[1]
     folder = released_course(lesson) / "release" / lesson
     exercises = load_lesson(ROOT / "grader_tests" / lesson)
     answers = correct_answers(exercises, 0)
@@ -67,21 +95,21 @@ def test_a_half_solved_release_runs_whatever_is_in_it(released_course, lesson):
     assert whole == [True] + [False] * (len(whole) - 1)
 
 
-@pytest.mark.quick_cases("right-True")
-@pytest.mark.parametrize(("answers", "passes"), [("untouched", False), ("wrong", False), ("right", True)])
-def test_nbgrader_validate_passes_only_what_is_right(released_course, tmp_path, answers, passes):
-    lesson = LESSONS[0]
-    exercises = load_lesson(ROOT / "grader_tests" / lesson)
-    chosen = {} if answers == "untouched" else correct_answers(exercises, 0)
-    if answers == "wrong":
-        chosen[next(iter(chosen))] = HALF_DONE[0].format(name=next(iter(chosen)))
-    release = nbformat.read(released_course(lesson) / "release" / lesson / f"{lesson}.ipynb", as_version=4)
-    path = tmp_path / f"{lesson}.ipynb"
-    nbformat.write(write_answers(release, chosen), path)
+@pytest.mark.lesson
+def test_nbgrader_validate_passes_only_what_is_right(tmp_path):
+    root = build_course(tmp_path / "course", [ACTING], seed=SEED, release=True)
+    path = root / "release" / ACTING.name / f"{ACTING.name}.ipynb"  # with the data that `check` needs beside it
+    release = nbformat.read(path, as_version=4)
+    assert "Success! Your notebook passes all the tests." not in validated(path)
+    nbformat.write(write_answers(release, {"double": "def double(x):\n    return x + x"}), path)
+    assert "Success! Your notebook passes all the tests." in validated(path)
+
+
+def validated(path: Path) -> str:
     patience = "--Execute.iopub_timeout=120"  # nbgrader's four seconds are too few on a busy machine
     command = [Path(sys.executable).parent / "nbgrader", "validate", patience, str(path)]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert ("Success! Your notebook passes all the tests." in done.stdout) == passes, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("lesson", LESSONS[2:])
