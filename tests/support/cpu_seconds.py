@@ -102,8 +102,8 @@ class Summary:
             terminalreporter.line(line)
         tests = sum(self.tests.values())
         terminalreporter.line(
-            f"{cpu_seconds():.0f} CPU seconds: {tests:.0f} for tests, {self.fixtures:.0f} for shared fixtures, the rest "
-            "for starting and collecting."
+            f"{cpu_seconds():.0f} CPU seconds: {tests:.0f} for tests, {self.fixtures:.0f} for shared fixtures, and the "
+            "rest for starting and collecting."
         )
 
 
