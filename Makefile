@@ -14,7 +14,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report site lab prove check sync measure test test-all test-fast test-browser test-notebooks test-unprivileged test-install test-faults fuzz coverage screenshots bench wheels clean
+.PHONY: help setup build release demo grade feedback report site lab prove check sync measure test test-all test-browser test-notebooks test-unprivileged test-install test-faults fuzz coverage screenshots bench wheels clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,14 +63,11 @@ sync: setup  ## update everything derived from source/ and grader_tests/ that is
 measure: setup  ## measure the graders over a hundred seeds: errors, named mistakes, margins
 	$(BIN)/grading sync --measure $(LESSONS)
 
-test: setup  ## run the tests for a change (CONTRIBUTING.md lists what they leave out)
+test: setup  ## run the tests for a change
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not (full or browser or lesson)"
 
 test-all: setup  ## run every test, also in a browser: about an hour on two cores
 	$(BIN)/python -m pytest -n $(TESTERS)
-
-test-fast: setup  ## run the quickest tests, about a minute
-	$(BIN)/python -m pytest -n 2 -m "not (slow or full or browser or lesson)"
 
 test-browser: setup  ## test the formgrader, the pages and the site in Chromium
 	$(BIN)/python -m pytest -m "browser and not full"

@@ -22,6 +22,7 @@ import ast
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -37,7 +38,6 @@ ROOT = Path(__file__).resolve().parents[1]
 OTHERS = 120  # seconds of tests outside the fault's package, the quickest first: what sees it there is mostly quick
 HANGS = 1200  # seconds after which a run counts as stopped by the fault
 SELECTION = "POWER_SELECTION"  # names the file with the tests of a run, in their order
-QUICK = "not (full or browser or lesson)"
 STATIC = ("test_architecture", "test_plain_words")  # linter and type checker, which are counted apart
 
 SWAPPED = {
@@ -182,7 +182,7 @@ def record(tree: Path, into: Path) -> int:
     settings = into / "coverage.ini"
     settings.write_text(f"[run]\nsource = course,grading\nparallel = true\ndata_file = {into / 'lines'}\n")
     return _pytest(
-        tree, "-n", "3", "-m", QUICK, "--cov=course", "--cov=grading", "--cov-context=test", "--cov-report=",
+        tree, "-n", "3", "--cov=course", "--cov=grading", "--cov-context=test", "--cov-report=",
         f"--cov-config={settings}", f"--junitxml={into / 'times.xml'}",
     ).returncode  # fmt: skip
 
@@ -256,17 +256,20 @@ def _failing(tree: Path, chosen: list[str]) -> str:
     selection.write_text(json.dumps(chosen))
     files = sorted({test.partition("::")[0] for test in chosen})
     try:
-        done = _pytest(tree, "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", QUICK, *files)
+        done = _pytest(tree, "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", *files)
     except subprocess.TimeoutExpired:
         return "hangs"
     if done.returncode in (0, 5):  # 5: the tests have other names now, and none is left
         return ""
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return failed[0].partition(" - ")[0] if failed else f"exit status {done.returncode}: {done.stdout[-300:]}"
+    if not failed:
+        raise SystemExit(f"pytest ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return failed[0].partition(" - ")[0]
 
 
 def _pytest(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(tree / ".venv/bin/python"), "-m", "pytest", "-p", "benchmarks.test_power", *arguments]
+    (marks,) = re.findall(r'^test:.*\n.*-m "([^"]+)"', (tree / "Makefile").read_text(), re.MULTILINE)
+    command = [str(tree / ".venv/bin/python"), "-m", "pytest", "-p", "benchmarks.test_power", "-m", marks, *arguments]
     environment = {**os.environ, SELECTION: str(tree / "selection.json")}
     environment["PATH"] = f"{tree / '.venv/bin'}{os.pathsep}{environment['PATH']}"
     return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=HANGS)

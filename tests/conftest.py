@@ -84,9 +84,9 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def _rank(item: pytest.Item) -> tuple[bool, bool]:
-    """Sort key: the longest first, then slow tests, then the others."""
-    return not any(name in item.nodeid for name in LONGEST), item.get_closest_marker("slow") is None
+def _rank(item: pytest.Item) -> bool:
+    """Sort key: the longest first."""
+    return not any(name in item.nodeid for name in LONGEST)
 
 
 @pytest.fixture(scope="session")

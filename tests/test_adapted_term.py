@@ -30,7 +30,7 @@ from .support.canvas_server import TOKEN, canvas
 from .support.course_builder import build_course, released_notebook, solved_notebook
 from .support.installed import Run, install, runner
 
-pytestmark = [pytest.mark.slow, pytest.mark.full("installs both wheels, and runs a term of three lessons")]
+pytestmark = pytest.mark.full("installs both wheels, and runs a term of three lessons")
 
 SOFTMAX, SCALING, MINE = "02_softmax", "04_scaling", "20_means"
 QUESTION = "why_the_root"

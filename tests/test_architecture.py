@@ -23,7 +23,6 @@ CHECKS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", CHECKS)
 def test_the_tree_is_clean(command):
     program, *arguments = command.split()
@@ -55,7 +54,6 @@ def made_and_wanted(tree: ast.Module) -> tuple[set[str], set[str]]:
     return set(filter(private, made)), set(filter(private, wanted))
 
 
-@pytest.mark.slow
 def test_no_private_name_is_used_across_modules():
     folders = ("course", "grading", "benchmarks", "tests", "grader_tests")
     paths = [p for folder in folders for p in (ROOT / folder).rglob("*.py") if "submissions" not in p.parts]
@@ -67,7 +65,6 @@ def test_no_private_name_is_used_across_modules():
     assert not found
 
 
-@pytest.mark.slow
 def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
     code = (
         "import sys, course.notebook.check, course.harness.runner\n"
@@ -78,7 +75,6 @@ def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
     assert not {"grading", "grader_tests", "nbgrader", "nbconvert", "jupytext", "rich"} & set(done.stdout.split())
 
 
-@pytest.mark.slow
 def test_who_holds_the_gradebook_imports_nothing_that_only_judges_need():
     code = (
         "from grading.import_blocks import block_slow_imports; block_slow_imports()\n"

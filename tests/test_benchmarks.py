@@ -39,6 +39,7 @@ def test_a_command_that_is_killed_is_told_by_the_signal(tmp_path):
     assert supervised(shell("os.kill(os.getpid(), signal.SIGTERM)"), tmp_path, 20).code == -15
 
 
+@pytest.mark.full
 def test_a_command_without_end_is_ended_with_all_that_it_started(tmp_path):
     mark = f"left-{tmp_path.name}"
     script = f"os.fork() or os.setsid()\nopen({str(tmp_path / 'pids')!r}, 'a').write(f'{{os.getpid()}} ')\n"
@@ -49,6 +50,7 @@ def test_a_command_without_end_is_ended_with_all_that_it_started(tmp_path):
     assert not any(mark in _command(pid) for pid in pids)
 
 
+@pytest.mark.full
 def test_processes_may_end_while_they_are_looked_at():
     with subprocess.Popen(["bash", "-c", "while :; do /bin/true; done"]) as endless:
         try:
@@ -58,7 +60,7 @@ def test_processes_may_end_while_they_are_looked_at():
     assert len(seen) > 1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_what_outlives_a_command_is_counted_and_ended(tmp_path):
     script = f"os.fork() and os._exit(0)\nos.setsid()\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
     ran = supervised(shell(f"mark = {tmp_path.name!r}\n{script}time.sleep(60)"), tmp_path, 20)
@@ -66,7 +68,6 @@ def test_what_outlives_a_command_is_counted_and_ended(tmp_path):
     assert tmp_path.name not in _command((tmp_path / "pid").read_text())
 
 
-@pytest.mark.slow
 def test_processor_time_of_all_that_a_command_forked_is_counted(tmp_path):
     burn = "def burn(s):\n    until = time.process_time() + s\n    while time.process_time() < until: pass\n"
     in_own_namespace = """
@@ -93,7 +94,6 @@ if os.fork() == 0:
     assert alone + 1.0 <= ran.cpu + 0.05
 
 
-@pytest.mark.slow
 def test_memory_is_told_by_role(tmp_path):
     script = "data = bytearray(64 * 2**20)\ntime.sleep(1.5)\n"
     ran = supervised(shell(script), tmp_path, 60, look=True)
@@ -116,7 +116,7 @@ def test_a_command_finds_no_variable_but_those_given(tmp_path, monkeypatch):
     assert "SECRET_OF_MINE" not in ran.said
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_threshold_for_training_parts_right_loops_from_known_bugs(capsys):
     right, wrong = training_margins.main(["--seeds", "2"])
     measured = [line.split()[-1] for line in capsys.readouterr().out.splitlines() if line.endswith("/2")]
@@ -171,7 +171,6 @@ def test_the_memory_of_judges_and_kernels_is_told_apart(tmp_path):
     assert min(most["judge"]["private"] for most in runs) < 48 * 2**20
 
 
-@pytest.mark.slow
 def test_the_floor_is_the_cells_and_calls_of_each_submission(released_course):
     root = released_course(LESSON)
     notebook = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
@@ -188,7 +187,6 @@ def test_the_floor_is_the_cells_and_calls_of_each_submission(released_course):
     assert min(slow) > 1
 
 
-@pytest.mark.slow
 def test_otter_gives_right_answers_their_points_and_wrong_ones_none(released_course, tmp_path):
     command = otter.PLACE / "bin" / "otter"
     if not command.exists():

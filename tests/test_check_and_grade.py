@@ -23,7 +23,7 @@ from .support.course_builder import build_course, grade_lesson, released_noteboo
 from .support.learner_kernel import running_kernel
 from .support.repository import LESSONS, SEED
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandboxed")]
+pytestmark = pytest.mark.usefixtures("sandboxed")
 
 STATES = ("right", "wrong", "unwritten", "unreadable")
 UNREADABLE = ("```python\n{}\n```", "{}\n\nfor", "Here is the function:\n\n{}", "{}\n<<<<<<< HEAD\n")
@@ -103,6 +103,7 @@ def unreadable_at(where: str, root: Path) -> NotebookNode:
     return notebook
 
 
+@pytest.mark.full
 def test_an_unreadable_answer_costs_once_wherever_it_is(tmp_path: Path) -> None:
     root = build_course(tmp_path / "course", ["02_softmax"], seed=SEED, release=True)
     places = ["in its cell", "moved down with its check", "in another cell"]

@@ -38,6 +38,7 @@ def test_the_docstring_shows_the_tree():
 COPIED = ("setup_cell.py", "classroom50_autograder.py")  # they run elsewhere, without the package
 
 
+@pytest.mark.full
 def test_no_other_module_of_grading_defines_an_exception():
     found = [
         f"{path.relative_to(ROOT)}: {node.name}"

@@ -22,8 +22,6 @@ from .support import install_walk
 from .support.installed import demanded, linked
 from .support.repository import ROOT
 
-pytestmark = pytest.mark.slow
-
 LESSON = "01_dot_products"
 
 

@@ -23,7 +23,6 @@ from grading.notebooks.script_export import exported_cells
 from .support.growth import growth, is_linear, seconds_of
 from .support.patterns import WHOLE, longest_texts, patterns_of
 
-pytestmark = pytest.mark.slow
 PACKAGES = ("notebooks", "feedback", "judge", "lms", "coordinator", "nbgrader_plugins", "class_report", "grader")
 LENGTH = 4_000  # characters, over which the square takes a regular expression 0.1 s
 MOST_SUSPECTS = 3
@@ -107,6 +106,7 @@ CELLS: dict[str, Callable[[int], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", CELLS)
 def test_repairing_is_linear_in_cells(case):
     stub = {"cell_type": "code", "points": 0.0, "tags": (), "task": False, "checksum": ""}

@@ -18,8 +18,6 @@ from .support.acting_lesson import LESSON
 from .support.course_builder import ACTING
 from .support.lesson_runs import SolvedRun, run_solved
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def lesson_files(tmp_path: Path, acting_data: Path) -> Path:

@@ -67,7 +67,6 @@ def test_what_the_manifest_names_is_in_it():
     assert all(f"--from-file={file.name}" in commands for file in files)
 
 
-@pytest.mark.slow
 def test_the_commands_in_the_manifest_are_dasks(tmp_path):
     for name, pod in pods().items():
         command, *arguments = pod["containers"][0]["args"]

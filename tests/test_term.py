@@ -29,8 +29,6 @@ from .support.canvas_server import TOKEN, FakeCanvas, canvas
 from .support.course_builder import build_course
 from .support.repository import ROOT
 
-pytestmark = pytest.mark.slow
-
 PAGE = (ROOT / "docs" / "teachers.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"^    ((?:grading|nbgrader|make|pip|cd|source|export|jupyter|c\.\w+\.) ?.*?)(?:\s+# .*)?$", re.M)
 BIN = Path(sys.executable).parent

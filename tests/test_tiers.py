@@ -1,4 +1,4 @@
-"""What `make test` leaves out is left out by name: at least one case of every other test runs in it."""
+"""The cases that `make test` leaves out are those that a test does not name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .conftest import COLLECTED
 from .support.tiers import mark_further_cases, tier_problems
 
 
-def test_every_test_has_a_case_in_the_quick_tier_or_a_reason(request: pytest.FixtureRequest) -> None:
+def test_every_named_case_is_there(request: pytest.FixtureRequest) -> None:
     """Looks at what this run collected: the whole suite in `make test`, whatever the marks then deselect."""
     assert not tier_problems(request.config.stash[COLLECTED])
 
@@ -28,20 +28,6 @@ def test_named_cases_are_quick_and_the_others_full(pytester: pytest.Pytester) ->
     assert tier_problems(items) == []
 
 
-@pytest.mark.parametrize(
-    ("mark", "problem"),
-    [
-        ("quick_cases('two', 'four')", "no case is called 'four'"),
-        ("full", "no case runs in `make test`, and `full` gives no reason"),
-    ],
-)
-def test_a_name_without_a_case_and_a_family_left_out_without_a_reason_are_problems(
-    pytester: pytest.Pytester, mark: str, problem: str
-) -> None:
-    items = collected(pytester, f"@pytest.mark.{mark}\n{FAMILY}")
-    (found,) = tier_problems(items)
-    assert found.endswith(f"test_family: {problem}")
-
-
-def test_a_test_may_be_left_out_whole_with_a_reason(pytester: pytest.Pytester) -> None:
-    assert tier_problems(collected(pytester, f"@pytest.mark.full('trains a model')\n{FAMILY}")) == []
+def test_a_name_without_a_case_is_a_problem(pytester: pytest.Pytester) -> None:
+    (found,) = tier_problems(collected(pytester, f"@pytest.mark.quick_cases('two', 'four')\n{FAMILY}"))
+    assert found.endswith("test_family: no case is called 'four'")

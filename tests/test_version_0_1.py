@@ -20,7 +20,6 @@ from grading.coordinator.nbgrader_api import autograde, scores
 from .support.repository import ROOT
 from .support.run_notebook import run, shorten_training
 
-pytestmark = pytest.mark.slow
 LESSONS = ("02_softmax", "05_causal_mask", "08_training")
 
 
@@ -30,6 +29,7 @@ def course(tmp_path: Path) -> Path:
     return tmp_path / "course-0.1.0"
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_what_students_hand_in_is_graded_as_before(course, lesson, sandboxed):

@@ -21,8 +21,6 @@ from .support.course_builder import build_course
 from .support.installed import described, install, runner
 from .support.repository import LESSONS, ROOT
 
-pytestmark = pytest.mark.slow
-
 LESSON = "02_softmax"
 EXTENSION = ("package.json", "install.json", "static/buttons.js")  # of JupyterLab and Notebook
 PROVISIONERS = """
@@ -102,6 +100,7 @@ def test_both_have_one_version_one_licence_and_the_students_has_one_command(whee
     assert texts == {(ROOT / "LICENSE").read_text()}
 
 
+@pytest.mark.full
 def test_source_archives_hold_the_packages_and_build_the_same_wheels_anywhere(wheels, tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("# of another course, beside the unpacked archive")
     held = {}

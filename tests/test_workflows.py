@@ -80,7 +80,7 @@ def build_steps() -> list[str]:
     return [step["run"] for step in PUBLISH["build"]["steps"] if "run" in step and not step["run"].startswith("pip ")]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_steps_make_packages_that_an_index_takes_with_links_to_the_repository(tmp_path):
     assert VERSION
     copy = tmp_path / "copy"

@@ -75,6 +75,7 @@ def test_a_question_with_points_is_a_graded_cell_and_its_model_answer_stays_in_t
     assert not any("x + x" in path.read_text(encoding="utf-8") for path in (root / "release").rglob("*.ipynb"))
 
 
+@pytest.mark.full
 def test_a_question_that_gets_points_loses_the_file_beside_its_notebook(course):
     assert build_lesson(course, LESSON)
     beside = course / "source" / LESSON / f"{LESSON}.questions"

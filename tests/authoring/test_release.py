@@ -26,8 +26,6 @@ from ..support.course_builder import TINY_LESSONS, build_course, write_grader_te
 from ..support.repository import LESSONS, ROOT
 from ..support.secret_lines import grader_lines, solution_lines, taught_lines, tells
 
-pytestmark = pytest.mark.slow
-
 X86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
 
 
@@ -55,6 +53,7 @@ def test_an_answer_may_use_the_usual_names_without_an_import(lesson, name):
     assert name in [line for cell in given for line in cell.source.splitlines()]
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("00_start")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_committed_examples_match_grader_tests(lesson):
@@ -110,6 +109,7 @@ def test_only_a_demo_with_a_title_is_folded_in_jupyterlab_and_colab(tmp_path):
         build_lesson(root, TINY_LESSONS[0])
 
 
+@pytest.mark.full
 def test_building_twice_gives_the_same_bytes(released_course):
     root = released_course(LESSONS[0])
     path = root / "source" / LESSONS[0] / f"{LESSONS[0]}.ipynb"
@@ -153,6 +153,7 @@ def test_no_solution_or_hidden_test_marker_is_left(shipped):
         assert not [name for name, lines in students.items() if any(mark in line for line in lines)]
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_the_grader_is_shipped_unless_a_lesson_shows_it(shipped, lesson):

@@ -31,7 +31,6 @@ def test_the_package_has_the_cells_that_are_released(lesson):
     assert (catalog.EXAMPLES / f"{lesson}{catalog.STUBS}").read_bytes() == stub_data(ROOT, lesson)
 
 
-@pytest.mark.slow
 def test_a_teachers_own_lesson_has_them_beside_its_notebook(tmp_path):
     """With the stub that this course sets."""
     root, lesson = build_course(tmp_path / "course"), TINY_LESSONS[0]

@@ -140,7 +140,6 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "python"
 
 
-@pytest.mark.slow
 def test_without_pytorch_the_cell_says_where_to_get_it_and_downloads_nothing(bare, tmp_path):
     status, told = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)))
     assert status == 1
@@ -177,8 +176,8 @@ def with_torch(folder: Path, more: str = "") -> str:
     return f"import os, sys; sys.path.append({str(folder / 'site')!r}); os.environ['PIP_RETRIES'] = '0'; {more}"
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("attention_course*")
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "told"),
     [
@@ -193,7 +192,7 @@ def test_a_package_that_cannot_be_installed_gives_two_sentences(bare, tmp_path, 
     assert "Traceback" not in said
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_on_a_hub_with_an_empty_home_the_package_is_usable_at_once(tmp_path):
     """pip creates the user's package folder, which this process's path did not have."""
     small_wheel(tmp_path)
@@ -217,7 +216,6 @@ def test_on_a_hub_with_an_empty_home_the_package_is_usable_at_once(tmp_path):
     assert done.stdout.startswith(f"{NOW} {home}")
 
 
-@pytest.mark.slow
 def test_an_environment_without_pip_gives_instructions_without_pip(tmp_path):
     folder = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
@@ -230,7 +228,6 @@ def test_an_environment_without_pip_gives_instructions_without_pip(tmp_path):
     assert "internet" not in said
 
 
-@pytest.mark.slow
 def test_a_system_python_is_left_alone_and_an_environment_recommended(tmp_path):
     python = Path("/usr/bin/python3")
     stdlib = "import sysconfig; print(sysconfig.get_path('stdlib'))"
@@ -254,7 +251,6 @@ def test_an_unsupported_python_is_named(bare, tmp_path):
     assert re.search(r"requires a different Python: 3\.\d+\.\d+ not in '>=3\.99'\. Choose a kernel with", said)
 
 
-@pytest.mark.slow
 def test_a_damaged_wheel_gives_the_advice_to_get_it_again(bare, tmp_path):
     (tmp_path / WHEEL).write_bytes(b"not a wheel")
     status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)), with_torch(tmp_path))

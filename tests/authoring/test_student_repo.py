@@ -20,8 +20,6 @@ from grading.errors import CourseError
 from ..support.course_builder import build_and_release, build_course
 from ..support.repository import LESSONS, ROOT
 
-pytestmark = pytest.mark.slow
-
 LESSON = LESSONS[0]
 GITHUB = "https://github.com/you/attention"
 

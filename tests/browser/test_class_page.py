@@ -15,7 +15,7 @@ from .conftest import ROOT, overflow
 from .pictured import sample_class
 from .serving import patient
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from course.figures.themes import CLASS
 from .axe import violations
 from .serving import patient
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 matplotlib.use("Agg")
 
 WORDS = ["one", "two", "three"]

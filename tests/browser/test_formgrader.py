@@ -22,7 +22,7 @@ from grading.errors import StepFailed
 from ..support.corpus import cases, selected_cases
 from .teacher import Teacher, open_page, opening, sang
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 LESSON = "02_softmax"
 HONEST = "honest"

@@ -26,7 +26,7 @@ from ..support.by_hand_lesson import (
 from ..support.course_builder import submit
 from .teacher import Teacher, opening
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 RIGHT, WAITS = (" ".join(MARKS[status][:2]) for status in ("right", "needs a person"))
 SCREEN = {"width": 1280, "height": 900}

@@ -19,7 +19,7 @@ from grading.coordinator.nbgrader_api import scores
 from ..support.course_builder import TINY, TINY_LESSONS, build_course, solved_notebook
 from .serving import BIN, TOKEN, foreign_requests, patient, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 LESSON = TINY_LESSONS[0]
 

@@ -16,7 +16,7 @@ from grading.gradebook.lock import exclusive
 from ..support import kill_graders
 from .serving import TOKEN, patient, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 PLACES = {
     "manage_assignments": "in every lesson",

@@ -21,7 +21,7 @@ from .axe import violations
 from .conftest import ROOT, overflow
 from .serving import foreign_requests, patient
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 LESSON = "02_softmax"
 WIDE = "x" * 300

@@ -19,7 +19,7 @@ from .axe import violations
 from .conftest import overflow
 from .serving import foreign_requests, patient, reviewing
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 GREW = "Because the **variance** grows."
 HOSTILE = (

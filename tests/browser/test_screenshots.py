@@ -20,7 +20,7 @@ from .pictured import ANSWERS, LESSON, WRONG, feedback_page, review_page, sample
 from .screenshots import stored_words
 from .serving import patient
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 IMAGES = ROOT / "docs" / "images"
 

@@ -300,7 +300,6 @@ def test_a_copy_with_other_names_and_comments_is_alike_and_what_is_common_is_not
 
 
 @pytest.mark.quick_cases("0", "5")
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1, 5, 300])
 def test_the_page_is_sound_html_that_asks_for_nothing_from_elsewhere(graders, number):
     evil = "<script>alert(1)</script>"

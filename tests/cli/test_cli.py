@@ -25,8 +25,6 @@ from grading.sandbox import grants
 from ..support.course_builder import TINY_LESSONS, build_course
 from ..support.repository import ROOT
 
-pytestmark = pytest.mark.slow
-
 ONE = TINY_LESSONS[0]
 Grading = Callable[..., tuple[int, str, str]]
 # Denies what a container's runtime usually denies, for this process and all its children
@@ -124,6 +122,7 @@ def test_the_judge_in_a_notebook_finds_the_grader_tests_above_it(course, monkeyp
         find_exercise("double")
 
 
+@pytest.mark.full
 def test_a_course_below_pythons_own_files_is_hidden_from_its_students(handed_in, grading):
     with tempfile.TemporaryDirectory(dir=sys.prefix, prefix="of-a-test-") as folder:
         course = Path(shutil.copytree(handed_in, f"{folder}/course"))
@@ -200,6 +199,7 @@ def test_nothing_is_graded_without_a_sandbox(course):
     assert scores(course) == {}
 
 
+@pytest.mark.full
 @linux_only
 def test_a_change_of_lateness_alone_is_shown_and_written_without_a_judge(course, grading):
     """No judge can start here, so none was needed."""

@@ -22,8 +22,6 @@ from ..support.course_builder import TINY_LESSONS, build_course
 from ..support.repository import ROOT
 
 pytest.importorskip("argcomplete")
-pytestmark = pytest.mark.slow
-
 ONE, TWO = TINY_LESSONS
 WITHIN = 60.0  # seconds for a Tab, on a machine that does much else
 CASES = [  # typed text, and what is completed or offered
@@ -105,6 +103,7 @@ def test_fish_completes(course, environment, line, wanted):
     assert [offer.split("\t")[0].strip() for offer in done.stdout.splitlines()] == wanted, done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("line", "wanted"), CASES)
 def test_bash_completes(course, environment, tmp_path, line, wanted):
     if shutil.which("bash") is None:

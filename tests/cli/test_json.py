@@ -25,7 +25,6 @@ from ..support.course_builder import TINY_LESSONS, build_course, tiny_lesson
 from ..support.repository import ROOT
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP on this machine
 ]
 

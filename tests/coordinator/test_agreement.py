@@ -33,11 +33,11 @@ def course(tmp_path: Path, sandboxed: None) -> Path:
     return build_course(tmp_path / "course", release=[LESSON], submissions={"ada": {}}, grade=True)
 
 
+@pytest.mark.full
 def test_a_released_lesson_agrees(course):
     assert disagreements(course, LESSON) == []
 
 
-@pytest.mark.slow
 def test_changed_points_are_graded_only_after_a_release(course, capsys):
     (course / "course.toml").write_text(EIGHT)
     for verb in (["grade"], ["grade", "--again"], ["regrade", "--yes"]):
@@ -53,6 +53,7 @@ def test_changed_points_are_graded_only_after_a_release(course, capsys):
     assert [(c.verdict.earned, c.verdict.points) for c in grades(course, LESSON)] == [(8, 8)]
 
 
+@pytest.mark.full
 def test_graders_with_other_points_than_the_text_are_named(course):
     contract = course / "grader_tests" / LESSON / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("points=5", "points=6"))
@@ -67,7 +68,7 @@ def test_an_exercise_missing_on_one_side_is_named(course):
     assert found.startswith("01_double: grader_tests/01_double has the exercise triple, source/01_double.py does not.")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_nbgrader_does_not_release_a_notebook_built_from_an_older_text(course):
     (course / "course.toml").write_text(EIGHT)
     release = course / "release" / LESSON / f"{LESSON}.ipynb"
@@ -78,7 +79,7 @@ def test_nbgrader_does_not_release_a_notebook_built_from_an_older_text(course):
     assert "Traceback" not in done.stderr and release.read_bytes() == before
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_mistake_in_course_toml_ends_nbgrader_without_a_traceback(course):
     (course / "course.toml").write_text('[publish]\nrepositry = "x"\n')
     done = subprocess.run([NBGRADER, "generate_assignment", LESSON], cwd=course, capture_output=True, text=True)
@@ -95,7 +96,6 @@ def test_due_dates_are_copied_to_the_gradebook(course, capsys):
     assert "01_double: due 2026-11-20 22:59 UTC (course.toml)" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_points_are_read_from_contracts_without_running_them(lesson):
     tests = ROOT / "grader_tests" / lesson

@@ -95,7 +95,6 @@ def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(co
     assert (course / FILE).read_text(encoding="utf-8-sig") == "student,lesson,page,at,points\n"
 
 
-@pytest.mark.slow
 def test_over_a_limit_the_newest_waits_with_a_notice_and_is_graded_later(
     course, tmp_path, sandboxed, monkeypatch, capsys
 ):
@@ -135,7 +134,6 @@ def secrets(root: Path, *folders: Path) -> list[bool]:
     return [read_secret(folder) == there for folder in folders]
 
 
-@pytest.mark.slow
 def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(course, tmp_path, sandboxed, capsys):
     limit(course, BEST)
     exchange = Exchange(course, tmp_path).open([ONE])
@@ -152,7 +150,6 @@ def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(cou
     assert [found and found[1] for found in points] == ["5", "0", "5"]
 
 
-@pytest.mark.slow
 @pytest.mark.quick_cases("*release")
 @pytest.mark.parametrize("where", ["grade_class", "write_feedback", "release"])
 @pytest.mark.parametrize("again", [False, True], ids=["worse", "best again"])
@@ -185,7 +182,7 @@ def test_if_it_is_killed_the_best_counts_after_the_next_start(
     assert [found and found[1] for found in points] == ["5", "0"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_submission_that_was_changed_in_the_exchange_after_its_grade_counts_as_it_was(
     course, tmp_path, sandboxed, capsys
 ):
@@ -200,7 +197,6 @@ def test_a_submission_that_was_changed_in_the_exchange_after_its_grade_counts_as
     assert scores(course) == {("ada", ONE): (3, 5)} and secrets(course, best) == [True]
 
 
-@pytest.mark.slow
 def test_without_the_kept_copy_the_best_one_is_not_taken_and_the_state_says_why(course, tmp_path, sandboxed, capsys):
     exchange = Exchange(course, tmp_path).open([ONE])
     folders = [exchange.submit("ada", ONE, solved_notebook(course, ONE))]
@@ -218,7 +214,7 @@ def test_without_the_kept_copy_the_best_one_is_not_taken_and_the_state_says_why(
     assert scores(course) == {("ada", ONE): (0, 5)} and secrets(course, *folders) == [False, True]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_what_the_teacher_restores_stays_and_its_new_grade_is_released(course, tmp_path, sandboxed, capsys):
     exchange = Exchange(course, tmp_path).open([ONE])
     first = exchange.submit("ada", ONE, solved_notebook(course, ONE))

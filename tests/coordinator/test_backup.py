@@ -25,8 +25,6 @@ from ..support.class_helpers import SLOW_ANSWER, start_command
 from ..support.course_builder import TINY_LESSONS, add_config, build_course, submit
 from ..support.postgres_server import server
 
-pytestmark = pytest.mark.slow
-
 ONE = TINY_LESSONS[0]
 STUDENTS = [f"student-{number}" for number in range(5)]
 QUIET = Console(quiet=True)

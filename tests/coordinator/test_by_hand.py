@@ -43,7 +43,6 @@ from ..support.by_hand_lesson import (
 from ..support.canvas_server import TOKEN, FakeCanvas, canvas
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP on this machine
 ]
 
@@ -194,6 +193,7 @@ def test_nbgraders_export_command_accepts_the_trait(course):
     assert "no points in the file" not in said
 
 
+@pytest.mark.full
 def test_grading_again_keeps_manual_points_and_reopens_only_changed_answers(course, capsys):
     grade_by_hand(course, "ada", POINTS)
     contract = course / "grader_tests" / LESSON / "double" / "contract.py"
@@ -247,6 +247,7 @@ def test_the_release_has_the_question_and_an_empty_answer_cell(course):
     assert {name: cell_of(course, name).metadata.nbgrader.points for name in MOST} == MOST
 
 
+@pytest.mark.full
 def test_a_reopened_grade_is_listed_with_the_reason_until_a_person_has_graded_again(course, capsys):
     grade_by_hand(course, "ada", POINTS)
     assert main.main(["reopen", "ada", LESSON, "double", "--because", "asked about the gradient"]) == 0

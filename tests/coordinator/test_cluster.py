@@ -40,8 +40,6 @@ from ..support.course_builder import TINY_LESSONS, build_course, solved_notebook
 from ..support.dask_cluster import DaskCluster, certificates
 from ..support.exchange import Exchange
 
-pytestmark = pytest.mark.slow
-
 ONE, TWO = TINY_LESSONS
 PEEK = "import os\nprint('found', [place for place, folders, _ in os.walk('/') if 'grader_tests' in folders])"
 ALLOWED = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
@@ -91,6 +89,7 @@ def graded_at(root: Path) -> dict[str, Any]:
         return {one.student: one.graded_at for one in stored_grades(gradebook)}
 
 
+@pytest.mark.full
 def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, course):
     answers = {
         "right": {},
@@ -255,6 +254,7 @@ def test_only_encrypted_or_local_addresses_are_private():
     assert is_private("tcp://127.0.0.1:8786") and is_private("tcp://[::1]:8786") and is_private("tls://192.0.2.1:8786")
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("nowhere")
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "spam://127.0.0.1:1"])
 def test_a_scheduler_that_does_not_answer_gives_a_one_sentence_error(course, address, monkeypatch):

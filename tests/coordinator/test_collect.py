@@ -27,8 +27,6 @@ from ..support.course_builder import TINY_LESSONS
 from ..support.lms_downloads import moodle, notebook, zipped
 from ..support.repository import ROOT
 
-pytestmark = pytest.mark.slow
-
 ONE, TWO = TINY_LESSONS
 Collect = Callable[..., tuple[int, str, str]]
 
@@ -195,6 +193,7 @@ def test_an_exported_python_file_is_collected_and_graded(collect: Collect, cours
     assert scores(course)["jane", ONE] == (5.0, 5.0)
 
 
+@pytest.mark.full
 def test_nothing_is_collected_while_the_course_is_being_graded(course: Path, tmp_path: Path) -> None:
     archive = download(tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("jane")})
     command = [sys.executable, "-m", "grading", "collect", str(archive)]

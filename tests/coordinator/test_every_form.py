@@ -26,8 +26,6 @@ from grading.lms.result_forms import FORMS
 from ..support.canaries import Canaries
 from ..support.corpus import ROOT, Submission, cases, selected_cases
 
-pytestmark = pytest.mark.slow
-
 LIMITS = """
 c.ExecutePreprocessor.timeout = 4
 c.JudgedExecute.limits = {"memory": 1536 * 2**20, "disk": 64 * 2**20, "processes": 64}

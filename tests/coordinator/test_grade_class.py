@@ -25,8 +25,6 @@ from grading.errors import CourseError, StepFailed
 from ..support.class_helpers import RecordingConsole, file_contents, grading_results, set_deadline, start_command
 from ..support.course_builder import TINY_LESSONS, build_course, solved_notebook
 
-pytestmark = pytest.mark.slow
-
 ONE, TWO = TINY_LESSONS
 
 
@@ -91,6 +89,7 @@ def test_an_id_that_nbgrader_cannot_handle_is_refused_by_every_command(course, s
     assert not scores(course)
 
 
+@pytest.mark.full
 def test_a_class_is_graded_once_and_again_for_a_newer_submission(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     hand_in(course, ONE, "bob", solved_notebook(course, ONE, double="def double(x):\n    return x * x"))
@@ -130,6 +129,7 @@ def of_files(root: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in (root / "autograded").rglob("*.ipynb")}
 
 
+@pytest.mark.full
 def test_inputs_decide_whether_a_grade_is_computed_again_and_file_times_do_not(course):
     for student in ("ada", "bob"):
         hand_in(course, ONE, student, solved_notebook(course, ONE))
@@ -161,6 +161,7 @@ def test_a_changed_grader_is_noticed(course):
     assert scores(course)["ada", ONE][0] < 5
 
 
+@pytest.mark.full
 def test_a_course_with_replaced_folders_is_graded_by_their_current_content(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole()).failed

@@ -14,7 +14,6 @@ from grading.coordinator.nbgrader_api import grades
 
 from ..support.course_builder import TINY_LESSONS, build_course
 
-pytestmark = pytest.mark.slow
 LESSON, OTHER = TINY_LESSONS
 ANSWERS = {
     "ada": {},
@@ -35,6 +34,7 @@ def state(root: Path) -> dict[str, str]:
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
+@pytest.mark.quick_cases("bob", "ada", "eve")
 @pytest.mark.parametrize("student", sorted(ANSWERS))
 def test_the_verdicts_are_those_of_grade(graded, student, tmp_path):
     file = tmp_path / "my answers.ipynb"
@@ -87,6 +87,7 @@ def test_what_is_not_there_is_named_and_nothing_is_written(
     assert not (tmp_path / "out.json").exists()
 
 
+@pytest.mark.full
 def test_a_lesson_that_is_not_released_is_named(graded, monkeypatch, capsys):
     monkeypatch.chdir(graded)
     assert main.main(["grade-file", "nbgrader_config.py", OTHER]) == 2

@@ -23,8 +23,6 @@ from grading.coordinator.nbgrader_api import autograde
 from ..support.class_helpers import RecordingConsole
 from ..support.course_builder import TINY_LESSONS, solved_notebook
 
-pytestmark = pytest.mark.slow
-
 ONE, CLASS = TINY_LESSONS[0], ("ada", "bob", "cem", "dan")
 OF_A_CLASS = re.compile(r"SCAN (grade|comment|submitted_assignment|submitted_notebook)\b")
 
@@ -63,6 +61,7 @@ def by_nbgrader(course: Path) -> None:
         assert autograde(course, ONE, student)
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("<lambda>")
 @pytest.mark.parametrize("graded", [lambda course: grade_class(course, [ONE], RecordingConsole()), by_nbgrader])
 def test_no_statement_for_one_submission_scans_the_rows_of_all(course, asked, graded):

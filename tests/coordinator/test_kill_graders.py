@@ -10,8 +10,6 @@ import pytest
 from ..support import kill_graders
 from ..support.dask_cluster import DaskCluster
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def ready(sandboxed, tmp_path_factory):

@@ -27,8 +27,6 @@ from grading.gradebook.store import GradeRow
 from ..support.class_helpers import gradebook_url
 from ..support.course_builder import TINY_LESSONS, build_and_release, build_course, tiny_lesson, write_grader_tests
 
-pytestmark = pytest.mark.slow
-
 ONE, TWO = TINY_LESSONS
 TEXT, CONTRACT = f"source/{ONE}.py", f"grader_tests/{ONE}/double/contract.py"
 OLD_POINTS = {"ada": (5, 5), "bob": (0, 5), "cem": (3, 5)}
@@ -98,6 +96,7 @@ def grading(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.full
 def test_the_changes_of_grades_are_shown_and_made_once_confirmed(course_of_three, new_version, capsys):
     course, before = course_of_three, everything(course_of_three)
     assert main.main(["migrate", str(new_version)]) == 0
@@ -184,6 +183,7 @@ def kill_as_it_begins_to_write(course: Path, new: Path) -> None:
     assert points(course) == OLD_POINTS
 
 
+@pytest.mark.full
 def test_a_lesson_with_submissions_keeps_its_exercises_and_other_grades_stay(course_of_three, tmp_path):
     new, before = build_course(tmp_path / "new"), everything(course_of_three)
     edit(new / TEXT, '"check_double"', '"check_twice"')

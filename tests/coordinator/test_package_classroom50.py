@@ -30,8 +30,6 @@ from ..support.course_builder import TINY_LESSONS, build_course, released_notebo
 from ..support.repository import LESSONS, ROOT
 from ..support.secret_lines import grader_lines, solution_lines, taught_lines
 
-pytestmark = pytest.mark.slow
-
 LESSON, SEED = "02_softmax", "5eed" * 8
 BUNDLE_LIMIT = 10 * 2**20  # bytes of the bundle that Classroom 50's runner fetches
 PROVISIONAL = "Provisional: checked with public examples. Your teacher makes the official grade at collection."
@@ -109,6 +107,7 @@ def problems(result: dict[str, Any]) -> Any:
     yield from (test for test in result["tests"] if type(test["passed"]) is not bool or not test["test-name"])
 
 
+@pytest.mark.full
 def test_a_package_has_no_seed_no_grader_and_no_solution(course, package):
     files = {path.relative_to(package).as_posix(): path.read_bytes() for path in package.rglob("*") if path.is_file()}
     (wheel,) = (name for name in files if name.endswith(".whl"))
@@ -144,6 +143,7 @@ def test_the_bundle_is_one_that_the_runner_fetches(package):
     assert json.loads((package / "runtime.json").read_text()).keys() == {"runs-on", "python"}
 
 
+@pytest.mark.full
 def test_a_solved_notebook_has_all_points_and_an_untouched_one_none(course, grade, tmp_path):
     points = {name: each.points for name, each in load_lesson(course / "grader_tests" / LESSON).exercises.items()}
     solved, checkout = grade({f"{LESSON}.ipynb": nbformat.writes(solved_notebook(course, LESSON))})
@@ -159,6 +159,7 @@ def test_a_solved_notebook_has_all_points_and_an_untouched_one_none(course, grad
     assert "status=failure" in (tmp_path / "output").read_text()
 
 
+@pytest.mark.full
 def test_a_mistake_is_named_and_cells_that_raise_cost_nothing(course, grade):
     wrong = "def softmax(x, dim=-1):\n    e = (x - x.amax(0, True)).exp()\n    return e / e.sum(0, True)"
     nb = solved_notebook(course, LESSON, softmax=wrong)
@@ -171,6 +172,7 @@ def test_a_mistake_is_named_and_cells_that_raise_cost_nothing(course, grade):
     assert softmax["output"] in (checkout / "release-body.md").read_text()
 
 
+@pytest.mark.full
 def test_a_python_file_and_exercises_that_it_lacks(course, grade):
     sources = [cell.source for cell in solved_notebook(course, LESSON).cells]
     right = next(source for source in sources if source.startswith("def softmax("))

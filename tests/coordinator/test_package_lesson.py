@@ -53,7 +53,6 @@ def test_the_command_offers_every_platform():
     assert [platform for platform in PLATFORMS if not PACKAGES[platform].public] == list(HARNESSES)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("platform", HARNESSES)
 def test_a_package_has_the_lesson_the_seed_and_no_student(course, wheels, tmp_path, platform):
     files = PACKAGES[platform].files(lesson_files(course, LESSON, wheels))
@@ -74,7 +73,6 @@ def test_a_package_has_the_lesson_the_seed_and_no_student(course, wheels, tmp_pa
         subprocess.run(["bash", "-n"], input=files[path], check=True)
 
 
-@pytest.mark.slow
 def test_a_zip_has_the_same_bytes_each_time_and_keeps_what_can_be_run(course, wheels, tmp_path):
     one, other = tmp_path / "one.zip", tmp_path / "new" / "other.zip"
     for target in (one, other):
@@ -85,7 +83,6 @@ def test_a_zip_has_the_same_bytes_each_time_and_keeps_what_can_be_run(course, wh
     assert runs == PACKAGES["gradescope"].runs
 
 
-@pytest.mark.slow
 def test_what_is_missing_is_named_and_nothing_is_written(course, wheels, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(course)
     target = tmp_path / "made.zip"
@@ -102,8 +99,8 @@ def test_what_is_missing_is_named_and_nothing_is_written(course, wheels, tmp_pat
     assert "made.zip: " in capsys.readouterr().out
 
 
+@pytest.mark.full
 @as_root
-@pytest.mark.slow
 @pytest.mark.parametrize("within", ["", f"{sys.executable} -m tests.support.docker_default"], ids=["root", "Docker"])
 @pytest.mark.parametrize("platform", HARNESSES)
 def test_in_the_platforms_folders_the_result_is_that_of_grade_file(course, wheels, tmp_path, platform, within):

@@ -28,8 +28,6 @@ from ..support.course_builder import TINY_LESSONS, build_course, submit
 from ..support.lms_downloads import notebook
 from ..support.postgres_server import Server, server
 
-pytestmark = pytest.mark.slow
-
 ONE = TINY_LESSONS[0]
 WHO, OTHER = "zoe_zimmer", "ada"
 TABLES = {"student", "submitted_assignment", "submitted_notebook", "grade", "comment"}

@@ -29,8 +29,6 @@ from ..support.course_builder import TINY_LESSONS, add_config, build_course, sol
 from ..support.postgres_server import Server, server
 from .test_migrate_lessons import make_new_version
 
-pytestmark = pytest.mark.slow
-
 ONE = TINY_LESSONS[0]
 CHECK = "check_double"
 WRONG = "def double(x):\n    return x * x"
@@ -129,6 +127,7 @@ def test_points_given_by_hand_during_grading_are_not_lost(course):
             assert gradebook.find_comment("double", ONE, ONE, student).manual_comment == f"seen {rounds} times"
 
 
+@pytest.mark.full
 def test_a_grade_waits_while_another_is_written_and_is_complete(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole()).failed

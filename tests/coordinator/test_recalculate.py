@@ -15,8 +15,6 @@ from grading.course_dir.seeds import FILE
 
 from ..support.course_builder import TINY_LESSONS
 
-pytestmark = pytest.mark.slow
-
 ONE = TINY_LESSONS[0]
 
 

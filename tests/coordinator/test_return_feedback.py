@@ -24,7 +24,6 @@ from ..support.course_builder import TINY_LESSONS
 from ..support.html_pages import Elements
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP on this machine
 ]
 

@@ -26,8 +26,6 @@ from grading.gradebook.lock import exclusive
 from ..support.class_helpers import SLOW_ANSWER, RecordingConsole, start_command
 from ..support.course_builder import TINY_LESSONS, solved_notebook
 
-pytestmark = pytest.mark.slow
-
 ONE, _ = TINY_LESSONS
 
 
@@ -47,6 +45,7 @@ def test_only_one_process_grades_a_course_at_a_time(course, command, status):
     assert set(scores(course)) == {("ada", ONE)}
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("2")
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_stopped_grading_reports_what_is_kept_and_continues_there(course, by):

@@ -28,8 +28,6 @@ from grading.notebooks.verdict_cell import verdict_of, write_verdict
 
 from ..support.course_builder import TINY_LESSONS, build_course, released_notebook
 
-pytestmark = pytest.mark.slow
-
 LESSON, CHECK = TINY_LESSONS[0], "check_double"
 Notebook = nbformat.NotebookNode
 

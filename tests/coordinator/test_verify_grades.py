@@ -14,8 +14,6 @@ from grading.course_dir.seeds import FILE
 
 from ..support.course_builder import TINY_LESSONS, solved_notebook
 
-pytestmark = pytest.mark.slow
-
 ONE = TINY_LESSONS[0]
 WRONG = "def double(x):\n    return x * x"
 
@@ -25,6 +23,7 @@ def course(course_of_three: Path) -> Path:
     return course_of_three
 
 
+@pytest.mark.full
 def test_a_grade_is_computed_again_exactly_and_nothing_is_written(course, capsys):
     def written() -> dict[Path, bytes]:
         return {path: path.read_bytes() for path in course.rglob("*") if path.is_file() and path.suffix == ".ipynb"}

@@ -33,8 +33,6 @@ from ..support.course_builder import TINY_LESSONS, add_config, solved_notebook
 from ..support.exchange import Exchange
 from ..support.learner_kernel import running_kernel
 
-pytestmark = pytest.mark.slow
-
 ONE, _ = TINY_LESSONS
 SQUARE = "def double(x):\n    return x * x"
 
@@ -80,6 +78,7 @@ def test_submissions_are_graded_and_their_feedback_is_fetched(course, exchange, 
     assert times_of(course) == before
 
 
+@pytest.mark.full
 def test_what_hand_in_submits_from_a_notebook_is_graded(course, exchange, capsys, tmp_path):
     exchange.set_up("ada", tmp_path / "settings")
     folder = exchange.fetch("ada", ONE)
@@ -124,6 +123,7 @@ def test_a_grade_whose_feedback_was_not_released_is_released_and_not_made_again(
     assert times_of(course) == before
 
 
+@pytest.mark.full
 def test_automatic_points_are_released_and_the_page_says_what_is_open(tmp_path, sandboxed, capsys):
     root = by_hand_lesson.course_by_hand(tmp_path / "course")
     exchange = Exchange(root, tmp_path).open([ONE])
@@ -204,6 +204,7 @@ def test_after_errors_it_waits_twice_as_long_each_time_up_to_five_minutes(course
     assert waits == [5, 10, 20, 40, 80, 160, 300, 300]
 
 
+@pytest.mark.full
 def test_it_waits_while_another_command_has_the_course_and_says_so(course, exchange, capsys):
     exchange.submit("ada", ONE, solved_notebook(course, ONE))
     with exclusive(course):

@@ -74,7 +74,7 @@ def test_behind_jupyterhub_it_uses_the_services_url_and_prefix(monkeypatch, pref
             page_address(None)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_grading_watch_serves_it_until_it_stops(course, tmp_path, sandboxed):
     exchange = Exchange(course, tmp_path).open([ONE])
     exchange.submit("ada", ONE, solved_notebook(course, ONE))
@@ -95,7 +95,6 @@ def test_grading_watch_serves_it_until_it_stops(course, tmp_path, sandboxed):
         read(found[1])
 
 
-@pytest.mark.slow
 def test_a_port_that_is_none_is_an_error(course, capsys, monkeypatch):
     monkeypatch.chdir(course)
     with pytest.raises(SystemExit):

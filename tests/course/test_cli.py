@@ -153,7 +153,6 @@ def test_an_empty_folder_is_explained(attention):
     assert "No Python file in this folder answers an exercise" in attention("progress")[2]
 
 
-@pytest.mark.slow
 def test_answers_above_an_error_are_still_checked(attention):
     Path("my_answers.py").write_text(f"{RIGHT}\nprint(undefined)\ndef entropy(p): return 0\n")
     status, out, err = attention("check", "my_answers.py")
@@ -162,7 +161,7 @@ def test_answers_above_an_error_are_still_checked(attention):
     assert err.startswith("my_answers.py, line 6: NameError: name 'undefined' is not defined. The lines below it did")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_console_without_the_marks_still_tells_right_from_wrong(tmp_path):
     (tmp_path / "my_answers.py").write_text(WRONG)
     command = [sys.executable, "-c", "from course.cli import main; main(['check', '--all', 'my_answers.py'])"]
@@ -244,7 +243,7 @@ def watching(tmp_path):
         watch.process.communicate()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_watched_file_is_checked_on_each_save(watching, tmp_path):
     file = tmp_path / "my_answers.py"
     file.write_text(f"import torch\n{WRONG}")

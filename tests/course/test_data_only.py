@@ -123,6 +123,7 @@ def test_check_runs_no_code_of_a_practice_case_beside_the_notebook(beside, learn
     assert "softmax.practice cannot be read (softmax: " in printed
 
 
+@pytest.mark.full
 def test_the_packages_own_files_are_data():
     for lesson in catalog.lessons():
         for name in catalog.tasks_of(lesson):

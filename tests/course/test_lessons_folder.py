@@ -147,7 +147,6 @@ class Lab:
         self.process.stdout.close()
 
 
-@pytest.mark.slow
 def test_jupyterlab_opens_in_the_folder_and_ctrl_c_ends_it_without_a_traceback(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "random.py").write_text("raise SystemExit('JupyterLab has imported the file of a learner')")

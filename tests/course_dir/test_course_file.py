@@ -182,7 +182,6 @@ def test_constants_that_are_defined_twice_agree():
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-@pytest.mark.slow
 def test_points_in_the_text_equal_those_of_the_graders(lesson):
     text = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8")
     exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises.values()

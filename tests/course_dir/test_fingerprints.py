@@ -89,7 +89,7 @@ def stale(before: dict[str, str], now: dict[str, str]) -> set[str]:
     return {name for name in before if before[name] != now[name]}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_comments_docstrings_and_layout_make_nothing_stale(course):
     before = everything(course)
     code = [path for package in ("course", "grading", "grader_tests") for path in (course / package).rglob("*.py")]
@@ -102,7 +102,6 @@ def test_comments_docstrings_and_layout_make_nothing_stale(course):
     assert stale(before, everything(course)) == set()
 
 
-@pytest.mark.slow
 def test_a_new_statement_in_the_engine_makes_check_data_and_proofs_stale_but_no_grade(course):
     for file in ("grading/errors.py", "grading/exercises/case.py", "course/harness/compare.py"):
         before = everything(course)
@@ -110,7 +109,6 @@ def test_a_new_statement_in_the_engine_makes_check_data_and_proofs_stale_but_no_
         assert stale(before, everything(course)) == {name for name in before if not name.startswith("grades")}, file
 
 
-@pytest.mark.slow
 def test_a_changed_constant_makes_only_its_importers_stale(course):
     before = everything(course)
     checker = course / "course" / "checkers" / "dropout.py"
@@ -131,7 +129,7 @@ def test_a_changed_constant_makes_only_its_importers_stale(course):
     assert stale(before, everything(course)) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_meaning_of_a_lessons_code_decides_whether_its_proofs_are_stale(course):
     before, text = everything(course), course / "source" / f"{ONE}.py"
     rewrite(text, replaced("# # To double", "# # To double a number"))
@@ -141,14 +139,13 @@ def test_the_meaning_of_a_lessons_code_decides_whether_its_proofs_are_stale(cour
     assert stale(before, everything(course)) == {f"proof of {ONE}/double"}
 
 
-@pytest.mark.slow
 def test_the_name_of_an_alternative_counts_although_it_is_a_comment(course):
     before = everything(course)
     rewrite(course / "grader_tests" / ONE / "double" / "alternatives.py", replaced("by_a_sum", "by_addition"))
     assert f"proof of {ONE}/double" in stale(before, everything(course))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("file", [EXPORTER, PROVER])
 def test_all_modules_that_a_process_loads_are_found_statically(file):
     module = file.removesuffix(".py").replace("/", ".")

@@ -58,6 +58,7 @@ def test_editors_copies_are_ignored_and_an_empty_folder_is_removed(tmp_path):
     assert not tests.exists() and (root / "grader_tests" / TINY_LESSONS[1]).is_dir()
 
 
+@pytest.mark.full
 def test_a_lesson_of_version_0_1_is_recognised_and_fully_updated(course_of_0_1):
     new = read_lessons(ROOT)
     merge = merge_course(recognised_base(course_of_0_1, new), course_of_0_1, new)

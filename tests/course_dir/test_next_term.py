@@ -14,8 +14,6 @@ from grading.errors import CourseError
 
 from ..support.course_builder import TINY_LESSONS, build_course
 
-pytestmark = pytest.mark.slow
-
 CONFIG = """\
 c.CourseDirectory.db_url = (
     "postgresql://teacher@db/autumn"

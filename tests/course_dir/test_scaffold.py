@@ -26,8 +26,6 @@ from ..support.course_builder import TINY_LESSONS, build_course
 from ..support.html_pages import Elements
 from ..support.repository import ROOT
 
-pytestmark = pytest.mark.slow
-
 MINE = "09_means"
 LEARNS = """
 import torch
@@ -97,6 +95,7 @@ def test_nothing_is_overwritten_and_a_folder_without_lessons_is_refused(tmp_path
             new_lesson(root, name)
 
 
+@pytest.mark.full
 def test_a_new_lesson_is_released_with_its_examples_and_check_uses_them(course):
     released = course / "release" / MINE
     files = {f"{MINE}.{ending}" for ending in ("ipynb", "examples", "predictions", "stubs")}

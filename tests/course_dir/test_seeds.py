@@ -53,7 +53,7 @@ def test_git_ignores_the_secret():
     assert f"{FILE}*" in (ROOT / ".gitignore").read_text().splitlines()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_request_to_a_kernel_has_neither_the_secret_nor_an_oracles_code():
     """In an earlier version, a submission printed an oracle, its inputs and the seed.
 

@@ -151,11 +151,11 @@ def check_lessons(old: Path, new: Path) -> None:
             assert_same(given, now.all_exercises[name])
 
 
+@pytest.mark.full
 def test_lessons_in_the_old_words_are_the_same_as_rewritten(old, tmp_path):
     check_lessons(old, tmp_path / "grader_tests")
 
 
-@pytest.mark.slow
 @pytest.mark.full("compares all lessons")
 def test_all_lessons_of_version_0_1_are_the_same_as_rewritten(tmp_path):
     command = ["git", "archive", RELEASE, "grader_tests"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import nbformat
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -160,6 +161,7 @@ def test_any_file_is_a_notebook_or_says_why_not(content):
         nbformat.writes(made).encode()
 
 
+@pytest.mark.full
 @fuzz_settings(20)
 @given(st.lists(outputs, max_size=4), st.lists(MARKDOWN, max_size=2))
 def test_any_outputs_are_made_harmless(shown, prose):

@@ -98,7 +98,7 @@ EXERCISES = [exercise for lesson in LESSONS for exercise in lesson.exercises.val
 SOME = [exercise for exercise in EXERCISES if exercise.name in ("softmax", "learning_rate")]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @fuzz_settings(20)
 @given(st.sampled_from(EXERCISES if TIMES > 1 else SOME), observations)
 def test_any_observation_gets_a_verdict(exercise, observation):
@@ -151,7 +151,6 @@ kinds = st.sampled_from(
 )
 
 
-@pytest.mark.slow
 @fuzz_settings(50)
 @given(st.lists(st.tuples(kinds, st.one_of(contents.map(as_json), plain.map(as_json), st.binary(max_size=50)))))
 def test_any_messages_make_outputs_that_a_notebook_holds(messages):

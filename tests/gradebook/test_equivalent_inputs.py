@@ -96,7 +96,6 @@ def test_values_mean_the_same_grade_until_a_release_changes_one(tmp_path):
     assert json.loads(file.read_text()) == {"graders": {TINY_LESSONS[0]: [["a", "b"], ["c", "d"]]}}
 
 
-@pytest.mark.slow
 def test_a_release_records_what_grades_of_its_lessons_are_made_of(tmp_path):
     root, file = build_course(tmp_path / "course"), tmp_path / "same.json"
     record_grade_inputs(root, file=file)

@@ -57,6 +57,7 @@ def test_padding_does_not_come_last_in_the_first_row():
     assert (first[:, :-1] & ~first[:, 1:]).any(-1).all()
 
 
+@pytest.mark.full
 def test_a_key_of_zeros_wins_where_all_others_point_away():
     """In one of 20 draws another one won, and whoever never finds a key of zeros had full marks."""
     looked_at = 0
@@ -140,7 +141,7 @@ def test_a_leak_is_as_large_as_the_contract_says_or_none():
         assert influence == 0 or influence >= 1e-4
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_difference_is_rounding_or_a_real_one():
     for attention, given in cases("07_rope", "is_order_blind"):
         x, permutation = given["x"], given["permutation"]
@@ -167,7 +168,7 @@ def test_a_token_is_like_the_one_before_it_or_its_opposite_as_asked(alike):
         assert not tokens.sum(0).any()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_only_one_criterion_asks_for_small_differences_or_for_their_sign():
     """Where it was by seed, who forgives a tenth or forgets the sign lost another criterion with it."""
     exercise = load_lesson(GRADERS / "07_rope").exercises["is_order_blind"]

@@ -86,7 +86,7 @@ RUN_BY_IPYTHON = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_cell_binds_the_same_names_as_in_ipython(tmp_path):
     code = (
         "import json, sys\n"
@@ -117,7 +117,6 @@ def test_a_line_of_ipythons_own_is_a_call():
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [

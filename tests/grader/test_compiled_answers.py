@@ -13,7 +13,7 @@ from grading.grader.local import grade_in_process
 
 from ..support.repository import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")]
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")
 
 
 def softmax(x, dim=-1):
@@ -30,6 +30,7 @@ def exercise():
     return load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("eager")
 @pytest.mark.parametrize("way", ["eager", "inductor", "in the call"])
 def test_a_right_answer_under_compile_is_right(exercise, way):

@@ -10,6 +10,7 @@ from grading.grader.grade_exercise import known_verdict
 from ..support.repository import ROOT
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("lesson", "exercise", "mistake"),
     [
@@ -17,8 +18,8 @@ from ..support.repository import ROOT
         ("10_tiles", "tiled_backward", "makes_all_scores_at_once"),
         ("13_cheaper_attention", "absorbed_attention", "makes_keys_and_values"),
         ("14_tokens_and_choices", "train_bpe", "counts_once"),
-        pytest.param("12_two_sequences", "beam_search", "always_greedy", marks=pytest.mark.slow),
-        pytest.param("08_training", "train", "squares_the_peak", marks=pytest.mark.slow),
+        pytest.param("12_two_sequences", "beam_search", "always_greedy"),
+        pytest.param("08_training", "train", "squares_the_peak"),
     ],
 )
 @pytest.mark.quick_cases("10_tiles-tiled_backward-*")

@@ -12,7 +12,6 @@ from ..support.repository import ROOT
 
 
 @pytest.mark.quick_cases("06_multi_head-count_parameters")
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lesson", "name"),
     [

@@ -139,7 +139,6 @@ ROUTES = [
 
 
 @pytest.mark.quick_cases("softmax: below Python", "softmax: attention")
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lesson", "exercise", "function"), [(a, b, d) for a, b, _, d in ROUTES], ids=[f"{b}: {c}" for _, b, c, _ in ROUTES]
 )

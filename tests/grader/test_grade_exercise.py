@@ -198,7 +198,6 @@ def test_an_unknown_mistake_is_not_named(lesson):
     assert verdict.section == "Doubling"
 
 
-@pytest.mark.slow
 def test_a_result_that_cannot_be_sent_is_not_an_answer(lesson):
     code = """
         kind = ValueError

@@ -17,7 +17,6 @@ from grading.exercises.lesson import load_lesson
 
 from ..support.repository import ROOT
 
-pytestmark = pytest.mark.slow
 #: Pairs of mistakes drawn for each exercise of a lesson; of ten a single wrong name would be more than one in fifty
 PAIRS = {"02_softmax": 10, "05_causal_mask": 60}
 

@@ -24,8 +24,6 @@ from grading.proof import namespace
 
 from ..support.repository import LESSONS, ROOT
 
-pytestmark = pytest.mark.slow
-
 # Right answers that call earlier exercises, where the lesson's own solution does not
 CALLING = {
     "01_dot_products": {

@@ -49,7 +49,6 @@ def test_every_public_name_of_the_package_is_refused_or_answers_nothing_by_its_n
     assert refused > 100
 
 
-@pytest.mark.slow
 @pytest.mark.full("tries every name of the package in every exercise")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_public_name_of_the_package_earns_a_point(lesson):
@@ -120,6 +119,7 @@ TAKEN = {
 }
 
 
+@pytest.mark.quick_cases("causal_mask: the function")
 @pytest.mark.parametrize("taken", TAKEN)
 def test_what_is_taken_is_seen_while_it_runs(taken):
     name = taken.partition(":")[0]
@@ -170,6 +170,7 @@ def test_what_an_answer_may_name_of_the_package_is_left_alone(code):
     assert not NotebookSource([code], ["g", "f"]).not_allowed("f", [PACKAGE, "softmax"])
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("05_causal_mask")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_right_answers_use_nothing_of_it(lesson):

@@ -79,7 +79,6 @@ def lost(lesson, name, answer):
 
 
 @pytest.mark.quick_cases("02_softmax-softmax-*")
-@pytest.mark.slow
 @pytest.mark.parametrize("slip", SLIPS.values(), ids=SLIPS)
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_a_slip_of_form_costs_one_criterion_at_most(lesson, name, slip):
@@ -89,7 +88,6 @@ def test_a_slip_of_form_costs_one_criterion_at_most(lesson, name, slip):
 
 
 @pytest.mark.quick_cases("01_dot_products-dot")
-@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_an_answer_without_batches_earns_half_at_least(lesson, name):
     plain = NO_BATCHES.get(name, 2)
@@ -129,7 +127,6 @@ EVERY = [
 
 
 @pytest.mark.quick_cases("00_start-*")
-@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), [pair for pair in EVERY if pair[1] not in ONE_NUMBER])
 def test_a_size_of_1_that_is_squeezed_away_is_seen(lesson, name):
     for dim in ((), (0,), (-1,)):
@@ -146,7 +143,6 @@ def on_the_cpu(tensor):
 
 
 @pytest.mark.quick_cases("00_start-*")
-@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), EVERY)
 def test_a_result_that_is_moved_to_the_cpu_is_seen(lesson, name):
     names, points = lost(lesson, name, slipped(rules(lesson, name).answer, afterwards(on_the_cpu)))
@@ -166,7 +162,6 @@ def changing(ndim):
 
 
 @pytest.mark.quick_cases("00_start-*")
-@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), EVERY)
 def test_an_argument_that_is_changed_in_some_cases_is_seen(lesson, name):
     """Of one number of dimensions only, which may be that of no case that was meant for this."""

@@ -56,7 +56,6 @@ TRIVIAL = {
 
 
 @pytest.mark.quick_cases("02_softmax-softmax", "02_softmax-entropy")
-@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_an_answer_that_does_nothing_earns_nothing(lesson, name):
     known = load_lesson(ROOT / "grader_tests" / lesson)

@@ -14,8 +14,6 @@ from grading.grader.local import grade_in_process
 
 from ..support.repository import LESSONS, ROOT
 
-pytestmark = pytest.mark.slow
-
 EXERCISES = [
     exercise for lesson in LESSONS for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values()
 ]
@@ -45,6 +43,7 @@ def with_a_slip(right: Any) -> Any:
     return Slipping
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("softmax")
 @pytest.mark.parametrize("exercise", FORMED, ids=lambda exercise: exercise.name)
 def test_a_wrong_type_costs_only_the_criterion_for_types(exercise):

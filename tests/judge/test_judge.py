@@ -42,7 +42,7 @@ from ..support.course_builder import write_grader_tests
 from ..support.nbgrader_runner import course_config, run_converter
 from ..support.two_exercise_course import DOUBLE, GRADER_TESTS, HALVE, LESSON, submit_file, with_answers
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandboxed")]
+pytestmark = pytest.mark.usefixtures("sandboxed")
 
 PROPERTY = """
 from grading.exercises.exercise import call, exercise
@@ -184,6 +184,7 @@ def test_the_coordinator_opens_no_notebook_of_a_students(course: Any, solved: An
     assert not [path for path in opened if path.endswith(str(graded.relative_to(course.root)))]
 
 
+@pytest.mark.full
 def test_the_coordinator_brings_no_torch() -> None:
     code = (
         "import sys\nfrom grading.nbgrader_plugins import feedback_exporter, submission_exporter\nprint(*sys.modules)"
@@ -238,6 +239,7 @@ def slow_texts(solved: dict[str, Any]) -> bytes:
     return json.dumps({**solved, "cells": [*cells, *solved["cells"]]}).encode()
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("long_text*-False")
 @pytest.mark.parametrize("unsandboxed", [False, True])
 @pytest.mark.parametrize(

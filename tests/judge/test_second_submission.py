@@ -35,7 +35,7 @@ from grading.notebooks.cells import check_of, grade_id
 from ..support.canaries import register
 from ..support.repository import ROOT, SEED
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandboxed")]
+pytestmark = pytest.mark.usefixtures("sandboxed")
 
 SPY = """
 import atexit, base64, json, sys, threading, warnings, zlib
@@ -149,6 +149,7 @@ def spy_on(root: Path, lesson: str, name: str, code: str) -> str:
     return graded + html.unescape(re.sub(r"<[^>]*>", "", page)) + page
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("answers-softmax")
 @pytest.mark.parametrize("name", [name for names in SPIED.values() for name in names])
 @pytest.mark.parametrize("spy", [SPY, SPY + SPY_OF_NAMES, SPY_IN_ERRORS], ids=["answers", "names", "errors"])

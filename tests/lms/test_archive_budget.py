@@ -147,7 +147,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
 def test_oversized_and_damaged_files_are_reported_and_the_others_collected(
     collect: Any, course: Any, case: str
@@ -185,7 +184,7 @@ def test_a_name_that_no_folder_can_have_is_reported(collect: Any) -> None:
     assert "its name is too long" in collect.outcome_line("ä" * 100)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_bomb_over_the_default_budget_is_reported(collect: Any) -> None:
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open(MINE, "w") as file:
@@ -238,7 +237,6 @@ def test_names_that_are_not_valid_text_stop_no_collection(collect: Any, course: 
     assert collect.outcome_line("\\udcfd")
 
 
-@pytest.mark.slow
 def test_twenty_thousand_unpacked_files_are_reported(collect: Any, course: Any) -> None:
     folder = course.root / "downloaded" / LESSON / "archive" / "mallory" / "many"
     folder.mkdir(parents=True)
@@ -251,7 +249,7 @@ def test_twenty_thousand_unpacked_files_are_reported(collect: Any, course: Any) 
 FORGERY = "\x1b[2J\r\n[ZipCollectApp | INFO] Jane is collected\u2028\u202e.txt"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_no_name_reaches_the_terminal_unescaped(course: Any) -> None:
     """Run the command as a teacher does, and check every byte that it prints."""
     names = {

@@ -99,7 +99,7 @@ def check_bounds(submission: Submission) -> None:
     assert all(line.isprintable() and len(line) < 1_000 for line in said)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @fuzz_settings(150)
 @given(archives(), st.sampled_from(["moodle", "folder"]))
 def test_any_archive_is_read_within_its_budget_or_refused(made: tuple[str, bytes], kind: str) -> None:
@@ -116,6 +116,7 @@ def test_any_bytes_are_read_within_the_budget_or_refused(name: str, content: byt
     check_bounds(handed_in(name, content, "eve", Submitter("folder", "eve")))
 
 
+@pytest.mark.full
 @fuzz_settings(200)
 @given(names)
 def test_any_name_is_a_label(name: str) -> None:
@@ -127,6 +128,7 @@ def test_any_name_is_a_label(name: str) -> None:
     assert told is not None and str(told.owner).isprintable()
 
 
+@pytest.mark.full
 @fuzz_settings(100)
 @given(
     st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_characters="\0\\"), min_size=1), st.binary())),
@@ -217,6 +219,7 @@ PIECES += [
 CHOSEN = st.lists(st.sampled_from([*PIECES, "1-9 - Jane"]), min_size=1, max_size=7)
 
 
+@pytest.mark.full
 @fuzz_settings(600)
 @given(
     names_as_canvas_gives_them()

@@ -80,7 +80,7 @@ def test_two_downloads_of_one_person_are_joined_if_the_platform_orders_them(coll
     assert collect.replace({"a.zip": same, "b.zip": same})["bo"] == "bo"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_submitted_environment_is_reported_in_one_line_and_the_notebook_counts(collect: Any) -> None:
     files = {moodle("Jane", 1, f"venv/lib/site-packages/{n}/x.py"): b"" for n in range(20_000)}
     files |= {moodle("Jane", 1): notebook("jane"), moodle("Bo", 2, "a/site-packages/02_halves.ipynb"): notebook("bo")}

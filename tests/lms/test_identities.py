@@ -63,7 +63,6 @@ def test_folders_inside_a_submission_never_decide_its_owner(collect: Any, as_zip
     assert found == {"jane_smith": "jane", "mallory": "mallory"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "second",
     [
@@ -196,6 +195,7 @@ def test_equal_names_on_two_platforms_are_not_one_person(collect: Any, class_lis
         assert sorted(collect.statuses().values()) == ["whose?", "whose?"]
 
 
+@pytest.mark.full
 def test_a_folder_of_hundreds_of_people_has_a_budget_for_each(collect: Any) -> None:
     people = {
         f"x/Student {n}/{file}": notebook(str(n)) for n in range(60) for file in (f"{LESSON}.ipynb", "a/b", "a/c")

@@ -257,7 +257,7 @@ def test_blackboards_user_names_match_ids_in_the_class_list(collect: Any, class_
     assert found == {"jane_smith": "jane_smith, 2026-11-20-23-59-00", "s3": "bjones, 2026-11-20-23-59-00"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("unpacked", [True, False])
 def test_github_classrooms_repositories_are_collected(collect: Any, unpacked: bool) -> None:
     files = {}

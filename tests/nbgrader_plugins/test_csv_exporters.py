@@ -18,8 +18,6 @@ from ..support.nbgrader_runner import course_config
 from ..support.repository import SEED
 from ..support.two_exercise_course import CLASS, LESSON
 
-pytestmark = pytest.mark.slow
-
 EXPORTER = "grading.nbgrader_plugins.csv_exporters.ExercisesCsvExporter"
 
 

@@ -16,8 +16,6 @@ from ..support.course_builder import add_config, build_course
 from ..support.exchange import Exchange
 from ..support.installed import demanded, described, linked
 
-pytestmark = pytest.mark.slow
-
 LESSON = "01_dot_products"
 
 
@@ -33,6 +31,7 @@ def released(tmp_path: Path) -> Callable[[str], Exchange]:
     return release
 
 
+@pytest.mark.full
 def test_the_first_cells_of_a_fetched_notebook_run_without_a_network(released, tmp_path):
     folder = released().fetch("ada", LESSON)
     (wheel,) = folder.glob("*.whl")

@@ -11,8 +11,6 @@ from grading.judge.kernel import session
 
 from ..support.corpus import Submission, cases
 
-pytestmark = pytest.mark.slow
-
 HONEST = ("right", "wrong", "broken", "tamper")
 
 
@@ -49,6 +47,7 @@ def test_a_submission_gets_its_verdict(released_course, case):
     assert total == sum(verdict.earned for verdict in found.values())
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("right-by-recursion")
 @pytest.mark.parametrize("case", cases("right", "wrong")[::3], ids=lambda case: case.name)
 def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(released_course, case):

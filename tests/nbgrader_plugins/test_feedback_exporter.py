@@ -24,8 +24,6 @@ from ..support.html_pages import Elements, assert_harmless
 from ..support.nbgrader_runner import course_config, run_converter
 from ..support.two_exercise_course import CLASS, LESSON, submit_file, with_answers
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def course_after_feedback(graded_course: Any, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
@@ -113,6 +111,7 @@ def test_the_lessons_own_text_and_code_are_there_if_they_are_asked_for(page_of: 
     assert "Look at: Doubling" not in Elements(whole_page).text
 
 
+@pytest.mark.full
 def test_what_a_student_added_or_changed_is_shown(course: Any) -> None:
     written = with_answers(course.release, begin="def check(f):\n    return 'mine'")
     written["cells"] = [*written["cells"], nbformat.v4.new_code_cell("a_helper_of_mine = 1", id="mine")]
@@ -125,6 +124,7 @@ def test_what_a_student_added_or_changed_is_shown(course: Any) -> None:
     assert "a slow picture" not in text
 
 
+@pytest.mark.full
 def test_a_heading_of_a_students_own_is_not_the_lessons_title(course: Any) -> None:
     written = with_answers(course.release)
     written["cells"] = [nbformat.v4.new_markdown_cell("# My own title", id="mine"), *written["cells"]]

@@ -24,7 +24,6 @@ from grading.exercises.lesson import load_lesson
 from ..support.canaries import Canaries, register, told, with_secret
 from ..support.corpus import ROOT, cases, selected_cases
 
-pytestmark = pytest.mark.slow
 LESSON = "02_softmax"
 KINDS = ("break", "escape", "exhaust", "forge", "peek")
 QUICK = ("break-exit", "escape-network", "exhaust-recursion", "forge-answer-claims-a-score", "peek-grader-tests")
@@ -101,6 +100,7 @@ def test_what_a_hostile_submission_shows_holds_no_secret(batch, case):
     assert told(nbformat.read(graded, as_version=4)) == []
 
 
+@pytest.mark.quick_cases("break", "forge", "peek", "escape")
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_honest_neighbour_is_untouched(batch, kind):
     root = batch[0]

@@ -82,7 +82,7 @@ def graded_late(course: Any) -> Callable[..., str]:
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_feedback_says_what_was_taken_off_and_why(graded_late: Any) -> None:
     text = graded_late("10% a day")
     rule = "10% of the points are deducted for each day begun"
@@ -91,7 +91,6 @@ def test_the_feedback_says_what_was_taken_off_and_why(graded_late: Any) -> None:
     assert "Late submission −1.6 Total 6.4 of 8" in text
 
 
-@pytest.mark.slow
 def test_the_feedback_says_how_late_it_came_also_where_that_costs_nothing(graded_late: Any) -> None:
     text = graded_late("none")
     assert "It was handed in 1 day 1 hour after the due date (2026-11-20 23:59 UTC). That cost no points." in text
@@ -99,6 +98,7 @@ def test_the_feedback_says_how_late_it_came_also_where_that_costs_nothing(graded
     assert "after the due date" not in graded_late("none", timedelta(days=2))
 
 
+@pytest.mark.full
 def test_an_extension_given_before_handing_in_counts_and_can_be_taken_back(graded_late: Any, course: Any) -> None:
     text = graded_late("10% a day", timedelta(days=1))
     assert "Late submission: −0.8 points." in text

@@ -89,6 +89,7 @@ def course(tmp_path_factory: pytest.TempPathFactory, sandboxed: None) -> Path:
     return root
 
 
+@pytest.mark.quick_cases("cyd", "ada", "bob")
 @pytest.mark.parametrize("student", ANSWERS)
 def test_its_asserts_give_the_points_and_its_texts_wait_for_a_person(course: Path, student: str) -> None:
     assert points(course, "hw1", student, "hw1") == ANSWERS[student][1] | WITH_ESSAY
@@ -98,6 +99,7 @@ def test_the_release_hides_the_hidden_tests(course: Path) -> None:
     assert "double(-3)" not in (course / "release" / "hw1" / "hw1.ipynb").read_text()
 
 
+@pytest.mark.full
 def test_the_feedback_names_the_test_that_stopped_but_no_hidden_one(course: Path) -> None:
     run(course, "grading feedback hw1")
     bob, cyd = ((course / "feedback" / who / "hw1" / "hw1.html").read_text() for who in ("bob", "cyd"))
@@ -106,11 +108,13 @@ def test_the_feedback_names_the_test_that_stopped_but_no_hidden_one(course: Path
     assert "double(-3)" not in bob + cyd
 
 
+@pytest.mark.full
 def test_it_is_graded_again_only_if_something_changed(course: Path) -> None:
     assert "graded before and unchanged" in run(course, "grading grade hw1")
     assert "the same, to the last criterion" in run(course, "grading verify-grades hw1 --students ada")
 
 
+@pytest.mark.full
 def test_a_cell_that_calls_check_is_never_right_for_want_of_graders(tmp_path: Path, sandboxed: None) -> None:
     root = build_course(tmp_path, release=["01_double"], submissions={"ada": {}})
     (root / "grader_tests" / "01_double").rename(tmp_path / "elsewhere")

@@ -62,6 +62,7 @@ def test_a_refused_release_leaves_the_old_one_and_explains_the_remedy(
     assert f"nbgrader db assignment remove {LESSON} --force" in caplog.text
 
 
+@pytest.mark.full
 def test_a_gradebook_is_made_where_no_alembic_is_on_path_and_has_the_version_that_it_would_name(course: Any) -> None:
     (course.root / "gradebook.db").unlink()
     (course.root / "nbgrader_config.py").write_text((ROOT / "nbgrader_config.py").read_text())
@@ -77,7 +78,6 @@ def test_a_gradebook_is_made_where_no_alembic_is_on_path_and_has_the_version_tha
     assert heads.stdout.split() == [written, "(head)"]
 
 
-@pytest.mark.slow
 def test_a_release_takes_the_place_of_the_old_one_whole(course: Any) -> None:
     (course.root / "release" / LESSON / "old.txt").write_text("of the release before")
     (course.root / "source" / LESSON / "data.csv").write_text("1,2")

@@ -49,7 +49,6 @@ def nbgrader(root: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.slow
 def test_every_entry_point_refuses_and_takes_the_same(course, tmp_path, capsys):
     inbound = tmp_path / "exchange" / "attention" / "inbound"
     for student in [*UNFIT, *FIT]:

@@ -67,7 +67,7 @@ def test_hostile_markdown_is_harmless_and_stays_as_it_is_then(source: str) -> No
     assert sanitize_markdown.cleaned(made) == made
 
 
-@pytest.mark.slow
+@pytest.mark.quick_cases("source4", "source0", "source3", "source2")
 @pytest.mark.parametrize("source", ["$$" * 9_000, "[" * 19_000, "> " * 9_000, "`" * 5_000 + "<" * 9_000, "*a " * 6_000])
 def test_what_a_parser_chokes_on_is_shown_as_code_or_not_at_all(source: str) -> None:
     begun = time.process_time()
@@ -230,7 +230,6 @@ def test_a_notebook_has_a_size_in_all() -> None:
 # Through nbgrader's own converters
 
 
-@pytest.mark.slow
 def test_the_lessons_own_text_is_kept_and_the_students_is_not(course: Any, sanitize: Any) -> None:
     lesson = "<details open>\n<summary><b>Predict</b></summary>\n\nAn <i>answer</i>.\n\n</details>"
     source = course.root / "source" / LESSON / f"{LESSON}.ipynb"
@@ -285,7 +284,7 @@ def test_a_count_that_is_none_costs_no_grade(course: Any, count: str) -> None:
         assert [grade.auto_score for grade in grades] == [3, 5]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_of_files_beside_only_those_are_copied_that_nothing_runs(course: Any) -> None:
     submit_file(course.root, "ada", with_answers(course.release, double=DOUBLE, halve=HALVE))
     for name in ("notes.txt", "data.csv", "a.PNG", "a.html", "a.svg", "a.xhtml", "a.js", "a.txt.html", "a", "b/c.htm"):

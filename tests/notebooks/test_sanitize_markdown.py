@@ -44,7 +44,6 @@ def dangers(page: str) -> list[str]:
 
 
 @pytest.mark.quick_cases("0")
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_every_renderer_makes_a_harmless_page_of_any_cleaned_text(seed: int) -> None:
     chosen, dangerous = random.Random(seed), 0

@@ -122,6 +122,7 @@ LINES = [
 ]
 
 
+@pytest.mark.full
 @fuzz_settings(300)
 @given(st.lists(st.sampled_from([*LINES, "check(f)", "def f(): ...", "@x", '"""a', 'b"""']), max_size=30))
 def test_no_code_is_lost_of_any_export(lines: list[str]) -> None:

@@ -89,7 +89,6 @@ def test_without_a_device_it_says_that_nothing_was_run():
     assert devices.differing(doubling(), {}) is None
 
 
-@pytest.mark.slow
 def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path: Path, monkeypatch, capsys):
     root = build_course(tmp_path / "course")
     for lesson in TINY_LESSONS:
@@ -133,7 +132,6 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     assert [task[2] for task in measured_now] == ["halve"]
 
 
-@pytest.mark.slow
 def test_an_interruption_keeps_new_and_old_measurements(tmp_path: Path, monkeypatch):
     root = build_course(tmp_path / "course")
     reports = root / "build" / "reports"

@@ -21,8 +21,6 @@ from grading.proof.verdict_records import compact, recorded
 
 from ..support.repository import LESSONS, ROOT
 
-pytestmark = pytest.mark.slow
-
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).all_exercises]
 
 
@@ -42,6 +40,7 @@ def test_a_grader_is_proved_and_its_verdicts_are_the_recorded_ones(lesson, name)
     assert compact(proof) == recorded(ROOT, lesson, seed)[name]
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("02_softmax-softmax")
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_a_mutant_loses_something_or_is_listed_as_equivalent(lesson, name):
@@ -62,6 +61,7 @@ def test_every_equivalent_is_a_mutant_and_has_a_reason(lesson, name):
     assert all(len(why.split()) >= 4 for why in listed.values())
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, released_course):

@@ -27,6 +27,7 @@ def say_and_wait(folder: str, number: int) -> None:
     time.sleep(3600)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(cpu_count() < 2, reason="with one processor nothing runs side by side")
 def test_a_killed_proof_leaves_no_process(tmp_path):
     (tmp_path / "parent.py").write_text(PARENT)

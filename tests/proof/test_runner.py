@@ -16,8 +16,6 @@ from grading.proof.runner import check, unproved
 
 from ..support.course_builder import TINY_LESSONS, build_course
 
-pytestmark = pytest.mark.slow
-
 ONE, HERE = TINY_LESSONS[0], "grader_tests/01_double/double"
 SURVIVORS = {
     "by_a_sum ea748b3c, line 2: return x + x -> return (x + x).transpose(-2, -1)",
@@ -82,6 +80,7 @@ def test_what_does_nothing_in_any_case_is_in_no_list_that_is_printed(course, mon
     assert set(re.findall(r'^    "(.+)",$', capsys.readouterr().out, re.M)) == SURVIVORS
 
 
+@pytest.mark.full
 def test_a_listed_mutant_that_is_caught_or_gone_blocks(course):
     listing(course, SURVIVORS)
     rewrite(course / HERE / "contract.py", "yield call(draw.normal(1, 1))\n\n", "yield call(draw.normal(3, 5))\n\n")

@@ -14,8 +14,6 @@ from ..support.acting_lesson import LESSON
 from ..support.course_builder import ACTING, build_course
 from ..support.repository import LESSONS, ROOT
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def lesson(tmp_path: Path, acting_data: Path) -> Path:
@@ -61,6 +59,7 @@ def test_a_right_answer_that_check_refuses_is_a_problem(lesson):
     assert "`check` refuses the alternative twice: fails" in str(prove(lesson).problems[0])
 
 
+@pytest.mark.quick_cases("10_tiles")
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_step_is_proved(name):
     made = Prover(ROOT, name, (0,))

@@ -96,7 +96,6 @@ def work(monkeypatch) -> list[str]:
     return done
 
 
-@pytest.mark.slow
 def test_all_is_made_and_then_up_to_date(course, work, capsys):
     shipped = json.loads((course / "grading" / "proof" / "shipped_proofs.json").read_text())
     assert shipped["versions"] == versions()
@@ -109,7 +108,6 @@ def test_all_is_made_and_then_up_to_date(course, work, capsys):
     assert work == []
 
 
-@pytest.mark.slow
 def test_a_comment_makes_nothing_stale_and_a_constant_its_exercise(course, work, capsys):
     contract = course / "grader_tests" / ONE / "double" / "contract.py"
     rewrite(contract, "import call, exercise", "import (call,  # said more clearly\n    exercise)")
@@ -128,7 +126,7 @@ def test_a_comment_makes_nothing_stale_and_a_constant_its_exercise(course, work,
     assert sync(course, check=True) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_files_that_somebody_wrote_into_are_made_again(course, work, capsys):
     kept = {
         path: path.read_bytes()
@@ -151,7 +149,6 @@ def test_files_that_somebody_wrote_into_are_made_again(course, work, capsys):
     assert {path: path.read_bytes() for path in kept} == kept
 
 
-@pytest.mark.slow
 def test_a_failed_proof_is_reported_and_not_shipped(course, capsys):
     gone = "solution 00000000, line 2: return 2 * x -> return x"
     (course / "grader_tests" / ONE / "double" / "equivalent.toml").write_text(written([gone], {gone: "It is right."}))
@@ -167,7 +164,6 @@ def test_a_failed_proof_is_reported_and_not_shipped(course, capsys):
     assert sync(course, check=True) == 1
 
 
-@pytest.mark.slow
 def test_what_was_proved_before_it_was_shipped_is_released_without_a_proof(course, work, monkeypatch, capsys):
     (course / ".proofs.json").unlink()
     assert unproved(course, TINY_LESSONS) == TINY_LESSONS
@@ -183,7 +179,6 @@ def test_what_was_proved_before_it_was_shipped_is_released_without_a_proof(cours
     assert unproved(course, TINY_LESSONS) == TINY_LESSONS
 
 
-@pytest.mark.slow
 def test_of_a_lesson_only_the_stale_exercises_are_exported(tmp_path, work):
     exercises = {name: files for lesson in TINY_LESSONS for name, files in tiny_lesson(lesson).exercises.items()}
     tests = write_grader_tests(tmp_path / "grader_tests" / ONE, exercises)

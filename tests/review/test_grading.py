@@ -181,6 +181,7 @@ def test_everything_can_be_undone_in_turn(desk):
         desk.undo("ann", "p", None)
 
 
+@pytest.mark.full
 def test_a_page_undoes_its_own_steps_unless_their_result_has_changed(desk):
     grade(desk, WHY, "ada", items=["variance"], page="one")
     grade(desk, WHY, "ada", items=["softmax"], page="two")
@@ -192,6 +193,7 @@ def test_a_page_undoes_its_own_steps_unless_their_result_has_changed(desk):
     assert in_nbgrader(desk, WHY, "ada")[0] is None
 
 
+@pytest.mark.full
 def test_a_request_to_look_again_is_shown_and_settled_by_a_grade(desk, course):
     grade(desk, WHY, "ada", items=["variance"])
     reopen(course, "ada", LESSON, WHY, "asks about the second item")

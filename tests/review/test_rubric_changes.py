@@ -47,6 +47,7 @@ def test_new_points_of_an_item_apply_to_all_its_answers_once_shown(desk):
     assert members(desk, WHY)["cy"]["adjust"] == 0.25
 
 
+@pytest.mark.full
 def test_a_deleted_item_is_removed_and_answers_without_another_wait_again(desk):
     grade(desk, WHY, "ada", items=["variance", "softmax"])
     grade(desk, WHY, "dan", items=["variance"])

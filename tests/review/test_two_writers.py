@@ -43,7 +43,6 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReviewDesk]]
         desk.gradebook.close()
 
 
-@pytest.mark.slow
 def test_the_second_of_two_writers_is_refused_and_may_then_choose(opened):
     ann, bob = opened(), opened()
     shown = seen(ann, WHY, "ada", "ben")
@@ -57,7 +56,7 @@ def test_the_second_of_two_writers_is_refused_and_may_then_choose(opened):
     assert [in_nbgrader(bob, WHY, student)[0] for student in ("ada", "ben")] == [1.5, 1.5]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_grade_or_comment_from_the_formgrader_is_not_overwritten_unseen(opened):
     ann = opened()
     shown = seen(ann, WHY, "ada")
@@ -69,7 +68,7 @@ def test_a_grade_or_comment_from_the_formgrader_is_not_overwritten_unseen(opened
     assert in_nbgrader(ann, WHY, "ada")[3] == "Mine."
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_of_several_simultaneous_writers_one_wins_and_the_others_get_a_conflict(opened):
     desks = [opened() for _ in range(AT_ONCE)]
     shown = seen(desks[0], WHY, "ada", "ben", "cy")

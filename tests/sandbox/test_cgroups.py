@@ -50,7 +50,6 @@ def needs(groups: Groups, what: str) -> None:
         pytest.skip(f"this machine's control groups do not count {what}")
 
 
-@pytest.mark.slow
 def test_time_of_processes_that_are_never_waited_for_is_counted(groups: Groups) -> None:
     group = groups.kernel(256 * MIB, 20)
 
@@ -111,7 +110,6 @@ def test_what_is_left_of_a_server_that_was_killed_is_removed_and_nothing_else(gr
     assert (groups.path / group.name).is_dir()
 
 
-@pytest.mark.slow
 def test_a_kernel_is_in_a_group_of_its_own_that_ends_with_it(start: Callable[..., Box]) -> None:
     box, other = start(ahead=("calendar",)), start(ahead=("calendar",))
     running = server(ahead=("calendar",))
@@ -146,7 +144,7 @@ def group_around(process: psutil.Process) -> set[Path]:
     return set()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_group_of_a_server_ends_with_it() -> None:
     from grading.sandbox.filesystem import plan
 

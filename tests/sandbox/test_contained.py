@@ -56,7 +56,6 @@ outside = pytest.mark.skipif(
     reason="only root can imitate a container, with overlay file systems",
 )
 with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock, the second barrier")
-pytestmark = pytest.mark.slow
 
 
 @outside

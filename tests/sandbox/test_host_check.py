@@ -106,7 +106,6 @@ def test_the_error_survives_pickling() -> None:
     assert (problem.missing, problem.remedy, str(problem)) == ("No way.", "Do this.", "No way.\nDo this.")
 
 
-@pytest.mark.slow
 def test_doctor_reports_what_the_system_grants() -> None:
     text = doctor()
     for grant in grants():
@@ -124,7 +123,6 @@ def test_doctor_reports_what_the_system_grants() -> None:
             assert ("by a control group" in line) is (what in server().counted)
 
 
-@pytest.mark.slow
 @linux_only
 def test_an_ordinary_user_gets_a_sandbox_or_a_reason() -> None:
     said = run(f"{ORDINARY}\nfrom grading.sandbox import grants\nprint([tuple(g) for g in grants()])")
@@ -147,7 +145,6 @@ def test_an_ordinary_user_gets_a_sandbox_or_a_reason() -> None:
 
 
 @pytest.mark.quick_cases("no user namespaces")
-@pytest.mark.slow
 @linux_only
 @pytest.mark.parametrize(
     ("lack", "missing", "remedy"),

@@ -23,8 +23,6 @@ from grading.sandbox.policy import SandboxLost
 
 from .conftest import LONG, Box
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 OUR_MOUNTS = ("sandbox ", "server ", "hidden ", "box ", "terminals ", "trial ")
 
@@ -108,6 +106,7 @@ def test_a_kernel_that_ends_itself_takes_its_processes_along(running: ForkServer
     assert len(family(running.process.pid)) == 1
 
 
+@pytest.mark.full
 def test_files_mounts_sockets_and_descriptors_are_gone(running: ForkServer, start: Callable[..., Box]) -> None:
     def lying_about() -> dict[str, object]:
         gc.collect()  # what earlier tests have let go of holds descriptors until then
@@ -146,6 +145,7 @@ print(server().process.pid, server().directory, flush=True)
 """
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("os.kill*")
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "sys.exit()"])
 def test_the_server_and_its_kernels_end_with_the_grader(end: str) -> None:

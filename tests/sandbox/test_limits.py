@@ -12,8 +12,6 @@ from grading.sandbox.policy import Policy, exit_reason
 
 from .conftest import Box
 
-pytestmark = pytest.mark.slow
-
 MIB = 2**20
 
 

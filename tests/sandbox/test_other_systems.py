@@ -14,8 +14,6 @@ import pytest
 
 from .conftest import LONG
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 AS_ON = """
 import asyncio, ctypes, os, platform, signal, socket, subprocess, sys
@@ -83,6 +81,7 @@ def test_the_sandbox_refuses_and_says_where_to_grade(system, name, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_a_learner_checks_an_answer(system, tmp_path):
     done = run_as_on(system, LEARNS, tmp_path)

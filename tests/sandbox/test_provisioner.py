@@ -18,8 +18,6 @@ from grading.sandbox import SandboxUnavailable
 
 from .conftest import LONG, Box
 
-pytestmark = pytest.mark.slow
-
 both = pytest.mark.parametrize("ordinary", [False, True], ids=["sandboxed", "ordinary"])
 
 

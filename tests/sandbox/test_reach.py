@@ -23,7 +23,7 @@ from grading.sandbox.syscalls import ALLOWED
 
 from .conftest import DENIED, SECRET, TRY, Box, leads_to_python
 
-pytestmark = [pytest.mark.slow, pytest.mark.quick_cases("forked*")]
+pytestmark = pytest.mark.quick_cases("forked*")
 
 ROOT = Path(__file__).parents[2]
 

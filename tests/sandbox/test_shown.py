@@ -16,8 +16,6 @@ from grading.sandbox.filesystem import plan
 
 from .conftest import DENIED, LONG, SECRET, TRY, Box
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -28,8 +28,6 @@ from grading.site.pictures import move_pictures
 from ..support.html_pages import Elements
 from ..support.repository import ROOT
 
-pytestmark = pytest.mark.slow
-
 FIRST = """# How alike?
 
 Is one vector like another? **That** is asked here.

@@ -1,8 +1,8 @@
 """The tiers of the suite: what `make test` leaves to `make test-all`, by name.
 
-`@pytest.mark.full(reason)` leaves out a whole test. `@pytest.mark.quick_cases(*names)` leaves out the cases of a family
-whose ids match none of the names (`*` stands for anything). Every other test, and at least one case of every family,
-runs in `make test` (tests/test_tiers.py).
+`@pytest.mark.full` leaves out a whole test: quicker tests execute the same lines, or its argument gives another reason.
+`@pytest.mark.quick_cases(*names)` leaves out the cases of a family whose ids match none of the names (`*` stands for
+anything). How much `make test` sees without them is measured (`benchmarks/test_power.py`).
 """
 
 from __future__ import annotations
@@ -22,21 +22,16 @@ def mark_further_cases(items: Iterable[pytest.Item]) -> None:
 
 
 def tier_problems(items: Iterable[pytest.Item]) -> list[str]:
-    """Tests that `make test` and `make test-browser` leave out without a reason, and names that fit no case."""
+    """Names of quick cases that fit no case."""
     families: dict[str, list[pytest.Item]] = {}
     for item in items:
         families.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    return [f"{test}: {problem}" for test, cases in families.items() for problem in _problems(cases)]
-
-
-def _problems(cases: list[pytest.Item]) -> list[str]:
-    ids = [_case_id(case) for case in cases]
-    unknown = [name for name in _quick_names(cases[0]) if not any(fnmatchcase(case, name) for case in ids)]
-    found = [f"no case is called {name!r}" for name in unknown]
-    marks = [case.get_closest_marker("full") for case in cases]
-    if all(mark is not None and not mark.args for mark in marks):
-        found.append("no case runs in `make test`, and `full` gives no reason")
-    return found
+    return [
+        f"{test}: no case is called {name!r}"
+        for test, cases in families.items()
+        for name in _quick_names(cases[0])
+        if not any(fnmatchcase(_case_id(case), name) for case in cases)
+    ]
 
 
 def _case_id(item: pytest.Item) -> str:

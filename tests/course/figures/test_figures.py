@@ -182,7 +182,6 @@ def test_scores_have_a_scale_that_is_symmetric_about_zero():
     close(ax)
 
 
-@pytest.mark.slow
 def test_numbers_are_written_into_small_maps_and_a_colour_bar_stands_beside_large_ones():
     small, large = figures.heat_map(torch.rand(8, 8)), figures.heat_map(torch.rand(9, 9))
     assert len(small.texts) == 64
@@ -287,7 +286,6 @@ def test_a_row_shares_its_width_out_as_told():
     plt.close(figure)
 
 
-@pytest.mark.slow
 def test_topics_are_imported_when_they_are_first_asked_for():
     code = (
         "import sys, course, course.figures as f; assert 'matplotlib' not in sys.modules;"

@@ -20,8 +20,6 @@ from course.notebook.training_progress import TrainingProgress
 
 from ...support.learner_kernel import Kernel, running_kernel
 
-pytestmark = pytest.mark.slow
-
 RIGHT = """
 def softmax(x, dim=-1):
     e = (x - x.amax(dim, keepdim=True)).exp()
@@ -147,6 +145,7 @@ def test_progress_restarts_the_time_limit(where):
     assert where(lambda: stopped(training)) == ""
 
 
+@pytest.mark.full
 def test_a_training_that_is_followed_has_its_whole_time_again_with_each_step(capsys):
     model = torch.nn.Linear(2, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -210,6 +209,7 @@ def softmax(x, dim=-1):
 """
 
 
+@pytest.mark.full
 def test_a_check_says_which_call_never_ended_and_tries_no_other(kernel):
     shown = kernel.run(f"{LOOPS}\ncheck(softmax)")
     assert shown.error is None
@@ -221,6 +221,7 @@ def test_a_check_says_which_call_never_ended_and_tries_no_other(kernel):
     assert kernel.run(f"{RIGHT}\ncheck(softmax)").value == "7.0", "what was stopped left torch as it was"
 
 
+@pytest.mark.full
 def test_what_never_ended_is_not_called_again_until_it_is_checked_again(kernel):
     kernel.run(f"{LOOPS}\ncheck(softmax)")
     used = kernel.run("mine = use(softmax, torch.softmax)\nprint(mine(torch.zeros(2), -1), mine.whose)\nprogress()")
@@ -231,6 +232,7 @@ def test_what_never_ended_is_not_called_again_until_it_is_checked_again(kernel):
     assert kernel.run("len(calls)").value == "2"
 
 
+@pytest.mark.full
 def test_what_never_ended_is_replaced_where_a_later_answer_calls_it(kernel):
     kernel.run(f"{LOOPS}\ncheck(softmax)")
     shown = kernel.run(

@@ -124,7 +124,6 @@ def hub_is_near() -> bool:
     return True
 
 
-@pytest.mark.slow
 def test_a_published_model_is_fetched_and_read(tmp_path: Path):
     if not hub_is_near():
         pytest.skip("no network here, or none that leads to the hub: nothing was fetched")

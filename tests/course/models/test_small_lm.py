@@ -61,6 +61,7 @@ def test_the_model_computes_what_its_formulas_say(lm):
     torch.testing.assert_close(lm(torch.stack([ids, ids]))[1], lm(ids))
 
 
+@pytest.mark.full
 def test_its_notes_are_true(lm):
     text = generate_stories(train_small_lm.WORDS, small_lm.TEXT_SEED)
     assert lm.notes["text"] == hashlib.sha256(text.encode()).hexdigest()
@@ -335,6 +336,7 @@ def test_training_makes_a_file_of_this_form(tmp_path: Path, lm, capsys):
     assert "step 2 of 2: loss of stories" in capsys.readouterr().out
 
 
+@pytest.mark.full
 def test_the_ids_of_training_are_the_beginning_of_its_text(lm):
     ids = small_lm.training_ids(words=500)
     assert ids.dtype == torch.int64

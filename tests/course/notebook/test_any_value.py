@@ -69,7 +69,6 @@ WHATEVER = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("code", WHATEVER.values(), ids=WHATEVER)
 def test_check_and_use_never_raise_whatever_they_are_given(kernel, code):
     shown = kernel.run(f"{textwrap.dedent(code)}\ncheck(softmax)")

@@ -69,7 +69,6 @@ def test_damaged_examples_are_told_of(learner, monkeypatch, tmp_path):
         learner.run("begin('02_softmax')")
 
 
-@pytest.mark.slow
 def test_importing_course_brings_little_beyond_torch_and_later_matplotlib():
     steps = ("torch, safetensors.torch", "course", "matplotlib.pyplot", "course.figures, course.widgets.sliders")
     code = "import sys\n" + "\n".join(f"import {step}\nprint(*sys.modules)" for step in steps)
@@ -81,7 +80,7 @@ def test_importing_course_brings_little_beyond_torch_and_later_matplotlib():
     assert drawing - plain <= ours, "widgets wait until there is a kernel"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_first_cell_of_a_notebook_sees_to_it_that_no_check_waits_for_imports_and_once_only():
     code = """
 import gc, sys
@@ -98,7 +97,6 @@ print("torch._dynamo" in sys.modules, found > 100_000, gc.get_freeze_count() <= 
         assert done.stdout.splitlines()[-1] == told
 
 
-@pytest.mark.slow
 def test_a_plain_process_gets_the_report_as_text():
     code = f"{BEGIN}{RIGHT}\nprint(check(softmax))\nprogress()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/")

@@ -37,6 +37,7 @@ def states(run: Callable[[str], str]) -> dict[str, str]:
     return {status: run(f"{code}\ncheck(softmax)") for status, code in answers.items()}
 
 
+@pytest.mark.full
 def test_in_a_plain_process_every_state_is_told_by_a_mark_and_a_word(softmax_lesson):
     for status, text in states(softmax_lesson.run).items():
         assert text.startswith(status_line(status))
@@ -51,6 +52,7 @@ def test_in_a_notebook_every_state_is_html_and_told_without_colour(kernel):
         assert f'aria-label="softmax: {word}"' in html
 
 
+@pytest.mark.full
 def test_a_right_answer_earns_all_points_and_is_told_what_it_passes(softmax_lesson):
     text = softmax_lesson.run(f"{RIGHT}\npoints = check(softmax)")
     exercise = load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
@@ -71,7 +73,6 @@ def test_an_untouched_exercise_is_told_where_to_write_and_shows_no_error(softmax
     assert softmax_lesson.names["points"] == 0.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stub", ["raise NotImplementedError()", "raise NotImplementedError", ""])
 def test_a_stub_is_not_started_and_a_gap_in_torch_is_an_error(kernel, stub):
     shown = kernel.run(f"def softmax(x, dim=-1):\n    {stub or 'return torch.dot(x > 0, x > 0)'}\n\ncheck(softmax)")
@@ -150,6 +151,7 @@ def test_a_slip_that_any_exercise_knows_is_told_once_above_all_rows(softmax_less
     assert text.count(told) == 1
 
 
+@pytest.mark.full
 def test_a_module_that_does_not_begin_with_its_parents_init_is_told_so(learner):
     learner.run("begin('04_scaling')")
     text = learner.run("""
@@ -171,6 +173,7 @@ def test_a_slip_that_its_headline_tells_is_not_told_again_beside_its_lines(kerne
     assert "line 2 of softmax.__init__: def __init__" in html
 
 
+@pytest.mark.full
 def test_the_parts_of_a_result_have_the_names_that_the_contract_gives_them(learner):
     learner.run("begin('03_queries_keys_values')")
     right = load_lesson(ROOT / "grader_tests" / "03_queries_keys_values").exercises["attention"].answer
@@ -187,6 +190,7 @@ def test_the_parts_of_a_result_have_the_names_that_the_contract_gives_them(learn
         assert "result[" not in text
 
 
+@pytest.mark.full
 def test_examples_of_one_name_are_one_row(learner):
     learner.run("begin('08_training')")
     learner.names["learning_rate"] = lambda step, warmup, total, peak, floor=0.0: 7.0
@@ -232,8 +236,8 @@ def test_a_call_in_a_report_can_be_typed():
     assert typed > 60
 
 
+@pytest.mark.full
 @pytest.mark.quick_cases("02_softmax")
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", lessons())
 def test_right_answers_of_every_style_pass_and_a_known_mistake_is_named(learner, lesson):
     """Of the mistakes one of each exercise, always the same: tests/proof/test_graders.py has all."""
@@ -261,6 +265,7 @@ points = check(softmax, full=True)""")
     assert re.match(r"positive .* \(0 of 1\.5\)\n      softmax\(\(", later)
 
 
+@pytest.mark.full
 def test_a_case_that_the_grade_asks_unchanged_shows_no_expected_value(softmax_lesson, monkeypatch):
     """One could write its result down. Where the grade draws other numbers, the expected value helps and tells none."""
     practice = catalog.practice_of("02_softmax", "softmax")
@@ -288,6 +293,7 @@ def test_missing_practice_is_told_of(softmax_lesson, monkeypatch, tmp_path):
         assert "install the course again" in said
 
 
+@pytest.mark.full
 def test_a_mistake_that_explains_most_is_named_where_none_explains_all(softmax_lesson):
     """An answer with a known mistake, and another of its own in one example."""
     text = softmax_lesson.run("""
@@ -304,6 +310,7 @@ def test_a_mistake_that_explains_most_is_named_where_none_explains_all(softmax_l
     assert "dtype" in softmax_lesson.run("check(softmax, full=True)")
 
 
+@pytest.mark.full
 def test_check_leaves_the_learners_world_as_it_was(softmax_lesson):
     softmax_lesson.run("""
         import sys
@@ -335,6 +342,7 @@ def test_check_leaves_the_learners_world_as_it_was(softmax_lesson):
         torch.set_grad_enabled(True)
 
 
+@pytest.mark.full
 def test_an_answer_that_changes_its_argument_spoils_no_later_check(softmax_lesson):
     spoil = "def softmax(x, dim=-1): return x.fill_(7.0)\ncheck(softmax)"
     first = softmax_lesson.run(spoil)

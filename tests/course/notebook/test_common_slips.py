@@ -14,8 +14,6 @@ from course.notebook.ipython_history import mentions
 from ...support.learner_kernel import Kernel, running_kernel
 from ...support.repository import ROOT
 
-pytestmark = pytest.mark.slow
-
 BEGIN = "import course\nfrom course import begin, check, figures, hint, interactive, progress, use\nbegin('02_softmax')"
 RIGHT = """
 def softmax(x, dim=-1):

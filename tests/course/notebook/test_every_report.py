@@ -19,8 +19,6 @@ from course.notebook import session
 from course.notebook.catalog import lessons
 from course.report import ONE_LINE, Example, Report
 
-pytestmark = [pytest.mark.slow]
-
 MOST, MEDIAN = 12, 9  # lines; of all lessons together the median is 8
 INTERNAL = re.compile(
     r"\b(oracle|stage|findings?|practice outcome|observations?|verdict|specimen|diagnosis|Node\(|contract)\b", re.I
@@ -142,6 +140,7 @@ def test_no_sentence_has_an_internal_term_a_wrong_plural_or_two_negations(lesson
             assert not [fault for fault in FAULTS if fault.search(plain)], f"{text!r} in {one}"
 
 
+@pytest.mark.full
 @QUICK
 @LESSONS
 def test_what_was_expected_comes_before_what_came(lesson):

@@ -85,6 +85,7 @@ def entropy(p, dim=-1):
 """
 
 
+@pytest.mark.full
 def test_each_earlier_answer_is_checked_once_however_many_call_it(softmax_lesson: Learner) -> None:
     by_check = []
     for name in ("softmax", "entropy"):

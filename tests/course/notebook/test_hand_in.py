@@ -17,8 +17,6 @@ from course.notebook import hand_in
 from ...support.learner_kernel import Kernel, running_kernel
 from ...support.repository import ROOT
 
-pytestmark = pytest.mark.slow
-
 LESSON = "02_softmax"
 NAMES = ("softmax", "log_softmax", "softmax_with_temperature", "entropy")
 RELEASED = json.loads((ROOT / "release" / LESSON / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
@@ -139,6 +137,7 @@ def test_what_ran_and_was_not_saved_is_named(kernel, desk):
     assert text.count("No, not yet") == 1
 
 
+@pytest.mark.full
 def test_the_file_to_hand_in_has_the_right_name_whatever_the_notebooks_is(kernel, desk):
     content = notebook()
     save(content, desk / f"Copy of {LESSON} (1).ipynb")

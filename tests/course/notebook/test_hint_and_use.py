@@ -24,7 +24,7 @@ def test_hints_come_in_three_stages_and_the_last_stays(learner, lesson):
         assert shown[3] == shown[2]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_hint_in_a_notebook_is_formatted(kernel):
     shown = kernel.run("hint(softmax)")
     assert shown.markdown.startswith("**Hint 1 of 3.** ")

@@ -19,8 +19,6 @@ from grading.course_dir.paths import CONFIG
 from ...support.exchange import Exchange
 from ...support.repository import ROOT
 
-pytestmark = pytest.mark.slow
-
 LESSON = "02_softmax"
 NOTEBOOK = f"{LESSON}.ipynb"
 NBGRADERS = {"timestamp.txt", "submission_secret.txt"}  # what its step adds
@@ -81,6 +79,7 @@ def mark(content: bytes) -> str:
     return str(json.loads(content)["metadata"]["mark"])
 
 
+@pytest.mark.full
 def test_it_submits_the_folder_that_was_fetched_and_says_what_happens_next(exchange, folder, said):
     (folder / "helper.py").write_text("x = 1")
     text = said(folder)
@@ -191,6 +190,7 @@ def test_a_failure_says_why_and_keeps_the_file(exchange, folder, said, tmp_path,
         submit(folder / NOTEBOOK, LESSON, WITHOUT)
 
 
+@pytest.mark.full
 def test_without_settings_nbgrader_is_not_imported(tmp_path):
     save(tmp_path / NOTEBOOK, "anything")
     (tmp_path / "settings").mkdir()

@@ -111,7 +111,6 @@ def test_review_shows_what_was_wrong_in_earlier_lessons(acting: Learner, acting_
     assert "Your predictions cannot be read" in acting.run("review()")
 
 
-@pytest.mark.slow
 def test_in_a_kernel_the_answer_is_folded_until_there_is_a_guess(acting_data: Path, tmp_path: Path) -> None:
     for file in acting_data.iterdir():
         (tmp_path / file.name).symlink_to(file)

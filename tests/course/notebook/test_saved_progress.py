@@ -186,7 +186,6 @@ def test_a_placeholder_does_not_undo_what_passed_in_an_earlier_session(tmp_path,
 
 
 @pytest.mark.quick_cases("attention-sandbox")
-@pytest.mark.slow
 @pytest.mark.parametrize("provisioner", ["attention-sandbox", "local-provisioner"])
 def test_a_kernel_in_which_answers_are_graded_reads_and_writes_no_memory(provisioner, tmp_path, monkeypatch, request):
     (tmp_path / "work").mkdir()

@@ -40,6 +40,7 @@ def learner(monkeypatch, tmp_path):
     return write
 
 
+@pytest.mark.full
 def test_after_passing_it_shows_answers_in_several_styles_each_with_a_comment_and_code_that_runs(learner, capsys):
     softmax = learner(RIGHT)
     course.check(softmax, full=True)
@@ -53,6 +54,7 @@ def test_after_passing_it_shows_answers_in_several_styles_each_with_a_comment_an
         assert float(course.check(learner(f"import torch\n{code}"))) == 7, "what is shown is right"
 
 
+@pytest.mark.full
 def test_before_it_passes_all_hints_and_three_different_tries_open_it(learner, capsys):
     wrong = RIGHT.replace("(dim,", "(0,")
     for _ in range(3):

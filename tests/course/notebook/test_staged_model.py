@@ -48,7 +48,6 @@ def saved(path, *cells):
 
 
 @pytest.mark.quick_cases("03_queries_keys_values")
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_without_any_answer_pytorch_does_it_all_and_the_picture_says_so(lesson):
     session.begin(lesson)

@@ -253,7 +253,6 @@ def test_modes_matter_where_dropout_or_batch_norm_is_asked_for():
 
 
 @pytest.mark.quick_cases("05_causal_mask")
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", ["05_causal_mask", "06_multi_head", "07_rope", "08_training"])
 def test_nothing_that_exercises_take_or_pictures_are_drawn_with_answers_one(lesson):
     lying_about = [

@@ -158,6 +158,7 @@ def test_an_argument_that_is_no_function_is_named(kernel, arguments, problem):
     assert problem in kernel.run(f"alive.show({arguments})").error
 
 
+@pytest.mark.full
 def test_an_exported_notebook_shows_the_picture_once(tmp_path):
     cells = [new_code_cell(FUNCTIONS), new_code_cell("alive.show(softmax=softmax, mask=leaking_mask)")]
     ran = run(new_notebook(cells=cells), tmp_path)

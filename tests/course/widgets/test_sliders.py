@@ -76,6 +76,7 @@ def test_every_picture_of_the_strip_is_described(displayed, drawn):
         assert f'alt="bars of {{&#x27;k&#x27;: {k}}}"' in displayed[0]["text/html"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("inches", "least"), [(4.0, 184), (9.0, LEAST_WIDTH)])
 def test_a_strip_wraps_before_a_figure_is_cut(displayed, inches, least):
     sliders.slider(lambda k: figures.with_alt_text(figures.row(1, width=inches)[0], f"axes {k}"), k=[1, 2, 3])
@@ -114,6 +115,7 @@ def test_in_a_notebook_the_sliders_follow_the_strip_and_redraw(displayed, drawn,
     assert len(drawn.calls) == before + 1, "what was drawn once is kept"
 
 
+@pytest.mark.full
 def test_only_core_widgets_are_used(displayed, drawn, kernel):
     sliders.slider(drawn, k=(0, 4, 2), t=[1, 2])
     kinds = {type(widget) for widget in widgets_in(displayed[1])}
@@ -137,6 +139,7 @@ def test_an_error_in_the_drawing_is_raised_at_once_and_shown_later(displayed, ke
     assert screen.value == "<pre>RuntimeError: no &lt;picture&gt; here</pre>"
 
 
+@pytest.mark.full
 def test_a_range_holds_its_ends_and_no_rounding(displayed, drawn):
     sliders.slider(drawn, t=(0.1, 0.7, 0.2), strip=[0.1, 0.3, 0.5, 0.7])
     assert [call["t"] for call in drawn.calls] == [0.1, 0.3, 0.5, 0.7]

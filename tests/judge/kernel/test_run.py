@@ -18,8 +18,6 @@ from grading.judge.kernel.session import GRACE, Limits, Session
 
 from ...support.two_exercise_course import DOUBLE, HALVE, LESSON
 
-pytestmark = pytest.mark.slow
-
 EXIT = "import os\nos._exit(3)"
 Start = Callable[..., NotebookRun]
 
@@ -196,6 +194,7 @@ def test_an_answer_that_ends_the_kernel_uses_up_no_other_answers_restarts(start,
     assert judged(run, lesson, "halve").status == "right"
 
 
+@pytest.mark.full
 def test_the_learners_experiments_leave_the_answers_their_time(start, lesson):
     run = start(["import torch", "while True: pass", DOUBLE], seconds=12.0, cell=60.0)
     assert judged(run, lesson, "double").status == "right"

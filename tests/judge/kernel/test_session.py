@@ -14,7 +14,6 @@ from course.harness.serialization import Node
 from grading.errors import KernelDied, NoAnswer
 from grading.judge.kernel.session import Limits, Session
 
-pytestmark = pytest.mark.slow
 MIB = 2**20
 CALL = Program({}, [("out", Node("student", {"name": "f"}), [], {})], ["out"])
 # Writes to the kernel's own connections, past libzmq, in which nothing else is being written

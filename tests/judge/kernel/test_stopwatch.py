@@ -18,8 +18,6 @@ from grading.judge.kernel import session
 from grading.judge.kernel.session import Limits, Session
 from grading.judge.kernel.stopwatch import Stopwatch
 
-pytestmark = pytest.mark.slow
-
 LONG = 120.0  # seconds within which whatever ends at all ends, on a busy machine too
 BUSY = "while True: pass"
 both = pytest.mark.parametrize("provisioner", ["attention-sandbox", "local-provisioner"])
