@@ -18,7 +18,14 @@ from typing import Any
 import pytest
 
 from course import cli, lessons_folder
-from course.lessons_folder import FilledFolder, UnusableFolder, default_folder, fill_folder, lesson_notebooks
+from course.lessons_folder import (
+    FilledFolder,
+    UnusableFolder,
+    assistant_files,
+    default_folder,
+    fill_folder,
+    lesson_notebooks,
+)
 
 RELEASE = Path(__file__).parents[2] / "release"
 NAMES = sorted(path.name for path in RELEASE.glob("*/*.ipynb"))
@@ -28,14 +35,15 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_an_empty_folder_gets_every_notebook(tmp_path):
+def test_an_empty_folder_gets_every_notebook_and_the_rules_for_assistants(tmp_path):
     filled = fill_folder(tmp_path / "new" / "lessons")
     assert (filled.added, filled.kept) == (NAMES, [])
-    assert contents(filled.path) == {name: (RELEASE / name[:-6] / name).read_bytes() for name in NAMES}
+    notebooks = {name: (RELEASE / name[:-6] / name).read_bytes() for name in NAMES}
+    assert contents(filled.path) == {**notebooks, **assistant_files()}
 
 
 def test_what_a_learner_has_is_kept_and_the_rest_is_added(tmp_path):
-    mine = {"02_softmax.ipynb": b"my own work", "00_start.ipynb": b"", "my_answers.py": b"x = 1"}
+    mine = {"02_softmax.ipynb": b"my own work", "00_start.ipynb": b"", "my_answers.py": b"x = 1", "AGENTS.md": b"mine"}
     for name, content in mine.items():
         (tmp_path / name).write_bytes(content)
     (tmp_path / "04_scaling.ipynb").symlink_to(tmp_path / "a disk that is not here")
@@ -176,7 +184,7 @@ def test_jupyterlab_opens_in_the_folder_and_ctrl_c_ends_it_without_a_traceback(t
         assert f"JupyterLab cannot write in {home}/.jupyter, so it keeps its settings in {kept}.\n" in lab.printed
         assert "Starting JupyterLab. To stop it, press Ctrl-C here.\n" in lab.printed
         listed = {item["name"] for item in lab.ask("api/contents")["content"]}
-        assert listed == {*NAMES, "random.py"}
+        assert listed == {*NAMES, "random.py", "AGENTS.md", "TUTOR.md"}
         assert lab.ask("api/contents/02_softmax.ipynb?content=0")["type"] == "notebook"
         os.killpg(lab.process.pid, signal.SIGINT)  # as a terminal does; without one, JupyterLab does not ask again
         assert lab.process.stdout is not None
