@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -49,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"lessons, otherwise {NEW_FOLDER})",
     )
     start.add_argument("--no-browser", action="store_true", help="start JupyterLab without opening a browser")
+    start.usage = "attention start [-h] [--no-browser] [FOLDER] [-- JUPYTERLAB_OPTION ...]"
     check = _add_verb(verbs, "check", "Check the answers in a file.", "check my_answers.py softmax")
     watch = _add_verb(verbs, "watch", "Check the answers in a file on each save.", "watch my_answers.py softmax")
     for verb in (check, watch):
@@ -70,7 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             metavar="NAME",
             help="lesson of the exercises, such as 02_softmax (default: detected from the file)",
         )
-    options = parser.parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    end = given.index("--") if given[:1] == ["start"] and "--" in given else len(given)
+    options = parser.parse_args(given[:end])
+    options.for_lab = given[end + 1 :]
     try:
         return {"start": _start, "check": _check, "watch": _watch, "progress": _progress}[options.verb](options)
     except (UnusableFile, UnusableFolder) as error:
@@ -93,15 +99,43 @@ def _start(options: argparse.Namespace) -> int:
             f"JupyterLab is not installed. Run `pip install jupyterlab`, then `attention start {filled.path}` again. "
             "Or open the folder in another editor for notebooks, such as VS Code."
         )
+    environment = {**os.environ, **_writable_places(filled.path.resolve() / ".jupyter")}
     print("Starting JupyterLab. To stop it, press Ctrl-C here.", flush=True)
     # -P: a file of the learner's such as random.py must not replace a module that JupyterLab imports
     command = [sys.executable, "-P", "-m", "jupyterlab", str(filled.path.resolve())]
-    with subprocess.Popen([*command, *(["--no-browser"] if options.no_browser else [])], cwd=filled.path) as lab:
+    for_lab = [*(["--no-browser"] if options.no_browser else []), *options.for_lab]
+    with subprocess.Popen([*command, *for_lab], cwd=filled.path, env=environment) as lab:
         while True:
             try:
-                return lab.wait()
+                code = lab.wait()
+                break
             except KeyboardInterrupt:  # JupyterLab gets it as well, and asks whether to stop
                 continue
+    if code and hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in for_lab:
+        again = shlex.join(["attention", "start", str(filled.path), "--", *for_lab, "--allow-root"])
+        print(f"If JupyterLab refuses to run as root, type: {again}", file=sys.stderr)
+    return code
+
+
+def _writable_places(instead: Path) -> dict[str, str]:
+    """The environment variables with which JupyterLab uses `instead` where it could not write, as in some homes."""
+    from jupyter_core import paths  # it comes with JupyterLab
+
+    places = {
+        "JUPYTER_CONFIG_DIR": paths.jupyter_config_dir(),
+        "JUPYTER_DATA_DIR": paths.jupyter_data_dir(),
+        "JUPYTER_RUNTIME_DIR": paths.jupyter_runtime_dir(),
+    }
+    shut = [name for name, place in places.items() if not _is_writable(Path(place))]
+    if shut:
+        print(f"JupyterLab cannot write in {places[shut[0]]}, so it keeps its settings in {instead}.")
+    return dict.fromkeys(shut, str(instead))
+
+
+def _is_writable(folder: Path) -> bool:
+    """Whether this user can write in a folder, or make it."""
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK)
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The notebooks of the lessons, and a learner's own folder with them.
+"""The notebooks of the lessons, the rules for AI assistants, and a learner's own folder with both.
 
 An installed package has the notebooks in `course/lessons/`; a checkout has them in `release/`. Does not cover: opening
 JupyterLab (`cli`), and packing a teacher's own notebooks (`grading publish`).
@@ -15,6 +15,7 @@ INSTALLED = Path(__file__).parent / "lessons"
 CHECKOUT = Path(__file__).parents[1] / "release"
 NEW_FOLDER = "attention-lessons"
 ENDING = ".ipynb"
+RULES = Path(__file__).with_name("assistant_rules.md")
 
 
 class UnusableFolder(Exception):
@@ -51,6 +52,13 @@ def lesson_notebooks() -> dict[str, Path]:
     )
 
 
+def assistant_files() -> dict[str, bytes]:
+    """The files with the rules for AI assistants, by the names under which assistants look for them."""
+    rules = RULES.read_bytes()
+    # Jupyter's tutor hands its model the text of TUTOR.md and no other file
+    return {"AGENTS.md": rules, "TUTOR.md": b"These are the rules of AGENTS.md, for Jupyter's tutor.\n\n" + rules}
+
+
 def default_folder() -> Path:
     """The current folder if it has notebooks of the lessons, otherwise a folder in it."""
     has_some = any(Path(name).exists() for name in lesson_notebooks())
@@ -58,20 +66,21 @@ def default_folder() -> Path:
 
 
 def fill_folder(folder: Path) -> FilledFolder:
-    """Make the folder and add the notebooks that it does not have. No file that is there is changed.
+    """Make the folder and add the notebooks and rules that it does not have. No file that is there is changed.
 
     Raises UnusableFolder.
     """
     filled = FilledFolder(folder)
-    for name, source in lesson_notebooks().items():
+    notebooks = {name: source.read_bytes() for name, source in lesson_notebooks().items()}
+    for name, content in {**notebooks, **assistant_files()}.items():
         target = folder / name
         if os.path.lexists(target):
-            filled.kept.append(name)
+            filled.kept += [name] * (name in notebooks)
             continue
         part = folder / f".{name}.part"  # an interrupted copy must not be kept as the learner's notebook
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(source.read_bytes())
+            part.write_bytes(content)
             part.replace(target)
         except OSError as error:
             raise UnusableFolder(
@@ -80,5 +89,5 @@ def fill_folder(folder: Path) -> FilledFolder:
         finally:
             with suppress(OSError):
                 part.unlink()
-        filled.added.append(name)
+        filled.added += [name] * (name in notebooks)
     return filled

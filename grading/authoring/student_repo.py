@@ -1,4 +1,4 @@
-"""Write the students' repository: notebooks, wheel, README, licence, solutions.
+"""Write the students' repository: notebooks, wheel, README, licence, rules for AI assistants, solutions.
 
 It never deletes anything there, since notebooks that somebody opened last week still need last week's wheel. Does not
 cover: setup cells and badges (`student_install`), releasing lessons, making the web site (`site/`).
@@ -20,6 +20,7 @@ import nbformat
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import course
+from course.lessons_folder import assistant_files
 from course.outline import FILE as OUTLINE
 from course.outline import Outline, read_outline
 
@@ -164,6 +165,9 @@ def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] 
             wheel = make_wheel(Path(made), beside, notebooks)
             _write(into, wheel.name, wheel.read_bytes(), done)
     _write(into, "LICENSE", _licence(root), done)
+    for name, rules in assistant_files().items():
+        if not (into / name).exists() or (into / name).read_bytes() == rules:  # the teacher's own are kept
+            _write(into, name, rules, done)
     page = into / "README.md"
     if not page.exists() or OURS in page.read_text(encoding="utf-8"):
         readme = PAGES.get_template("published.md.j2").render(

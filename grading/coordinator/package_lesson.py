@@ -20,6 +20,8 @@ from nbgrader.coursedir import CourseDirectory
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from course.lessons_folder import assistant_files
+
 from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import FILE as SEED
 from ..course_dir.seeds import course_seed
@@ -83,7 +85,7 @@ def lesson_files(root: Path, lesson: str, wheels: Path, *, public: bool = False)
         title=title,
         exercises={cell.exercise: cell.points for cell in graded if not _is_by_hand(cell)},
         questions=[cell.exercise for cell in graded if _is_by_hand(cell)],
-        student=dict(_below(release, release)),
+        student={**assistant_files(), **dict(_below(release, release))},
         wheels=_wheels(wheels, (STUDENTS,) if public else (STUDENTS, TEACHERS)),
         pins=pins(STUDENTS if public else TEACHERS),
         python=f"{sys.version_info.major}.{sys.version_info.minor}",

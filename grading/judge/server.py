@@ -175,6 +175,8 @@ class _Server:
             self.kernels, self.unavailable = launch.server_of(self.files or {}, forked=forked), None
         except SandboxUnavailable as error:
             self.kernels, self.unavailable = None, error
+        except OSError as error:
+            self.kernels, self.unavailable = None, SandboxUnavailable(f"The sandbox did not start: {error}")
 
     def _preload(self, request: dict[str, Any]) -> ModuleType:
         """Import the task's module and let it compute what takes long."""

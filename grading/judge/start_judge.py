@@ -57,7 +57,7 @@ _ENVIRONMENT = {
     "CUDA_VISIBLE_DEVICES": "",  # references are computed on the CPU
 }
 _MESSAGE = 1 << 16
-_PATIENCE = 60.0  # seconds for the server to start and for a finished judge to end, which take 1 and 0.1
+_PATIENCE = 60.0  # seconds for a finished judge to end, which takes 0.1
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,8 @@ class JudgeProcess:
                 yield message
         except MalformedMessage as error:
             raise JudgeFailed(f"was not understood: {error}") from None
-        except OSError as error:
-            raise SubmissionNotGraded(f"its judge was lost: {error.strerror}") from error
+        except ConnectionResetError:  # it ended before it had read its request
+            pass
         self._raise_why_ended()
 
     def _raise_why_ended(self) -> None:
@@ -242,13 +242,12 @@ class _Server:
                 )
 
     def _set_up(self, setup: dict[str, Any]) -> dict[str, Any]:
-        """The server's answer to `setup`; {} if none comes in time."""
+        """The server's answer to `setup`; {} if none comes."""
         answer: dict[str, Any] = {}
         with suppress(OSError, ValueError):
-            self.control.settimeout(_PATIENCE)
             self.control.send(json.dumps(setup).encode())
-            answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
-        self.control.settimeout(None)
+            if server_process.answers(self.control, self.process.pid):
+                answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
         return answer
 
     @property

@@ -51,7 +51,6 @@ _START = (
 )
 _MESSAGE = 1 << 16
 _CREDENTIALS = struct.Struct("3i")  # struct ucred: process, user, group
-_PATIENCE = 60.0  # seconds for the server and for a kernel to get ready, which take 2 and 0.1
 _open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
@@ -78,11 +77,10 @@ class ForkServer:
                 self.process, self.control = _start(log)
             answer: dict[str, Any] = {}
             with suppress(OSError):  # it ended, or does not answer
-                self.control.settimeout(_PATIENCE)
                 setup = {"tree": arranged, "directory": self.directory, "ahead": ahead}
                 self.control.send(json.dumps(setup).encode())
-                answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
-            self.control.settimeout(None)
+                if server_process.answers(self.control, self.process.pid):
+                    answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
             if "ready" in answer:
                 self.counted = frozenset(answer["counted"])
                 return
@@ -147,7 +145,7 @@ class ForkServer:
             with self.lock, suppress(ConnectionError):  # the kernel then gives no answer
                 socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
         try:
-            return Kernel(line, directory)
+            return Kernel(line, directory, self.process.pid)
         except (SandboxUnavailable, SandboxLost, OSError):
             line.close()
             shutil.rmtree(directory, ignore_errors=True)
@@ -161,16 +159,16 @@ class ForkServer:
 class Kernel:
     """One kernel, seen from outside.
 
-    `pid` is its process id here, as the system gives it for the sender of the first message.
+    `pid` is its process id here, as the system gives it for the sender of the first message; `server` that of the fork
+    server, which is to send it.
     """
 
-    def __init__(self, line: socket.socket, directory: str) -> None:
+    def __init__(self, line: socket.socket, directory: str, server: int) -> None:
         self.line, self.directory = line, directory
         self.pid: int | None = None
         self.exit: dict[str, Any] | None = None
-        line.settimeout(_PATIENCE)
         answer: dict[str, Any] = {}
-        with suppress(TimeoutError):
+        if server_process.answers(line, server):
             message, sender, _, _ = line.recvmsg(_MESSAGE, socket.CMSG_SPACE(_CREDENTIALS.size))
             if not message:
                 raise SandboxLost("the sandbox ended before it started a kernel")
@@ -270,12 +268,11 @@ def server_of(
     """As `server`, for files already `arranged`. Uses `forked` if none is running."""
     kind = json.dumps(arranged), ahead  # hidden paths that would not be visible anyway make no difference
     with _lock:
-        running = _servers.get(kind)
-        if running is None or not running.alive:
-            if running is not None:
-                running.close()
-            running = _servers[kind] = ForkServer(arranged, ahead, forked)
-        return running
+        if kind in _servers and not _servers[kind].alive:
+            _servers.pop(kind).close()
+        if kind not in _servers:
+            _servers[kind] = ForkServer(arranged, ahead, forked)
+        return _servers[kind]
 
 
 @atexit.register

@@ -10,7 +10,11 @@ import socket
 import subprocess
 from contextlib import suppress
 
-_PATIENCE = 10  # seconds to end by itself, which takes about 0.1
+from .stopwatch import Stopwatch
+
+PATIENCE = 60.0  # seconds of a Stopwatch for a server or a kernel to get ready, which take 2 and 0.1
+_TO_END = 10  # seconds to end by itself, which takes about 0.1
+_LOOK_EVERY = 0.2  # seconds
 
 
 class Forked:
@@ -43,11 +47,21 @@ def is_there(control: socket.socket) -> bool:
     return not hung_up.poll(0)
 
 
+def answers(control: socket.socket, pid: int) -> bool:
+    """Wait until there is something to read at `control`, or its end; False if process `pid` does not come to it."""
+    watch, arrived = Stopwatch(pid), select.poll()
+    arrived.register(control, select.POLLIN)
+    while not arrived.poll(1000 * _LOOK_EVERY):
+        if watch.look() > PATIENCE:
+            return False
+    return True
+
+
 def end(control: socket.socket, process: subprocess.Popen[bytes] | Forked, directory: str) -> None:
     """End a server and everything it started, and remove its directory."""
     control.close()
     try:
-        process.wait(_PATIENCE)
+        process.wait(_TO_END)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

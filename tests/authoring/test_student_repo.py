@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.lessons_folder import assistant_files
 from grading.authoring.student_install import SET_UP, Delivery, origin
 from grading.authoring.student_repo import make_wheel, publish, released, stale_releases
 from grading.errors import CourseError
@@ -33,14 +34,15 @@ def wheel_name(tmp_path_factory: pytest.TempPathFactory) -> str:
     return make_wheel(tmp_path_factory.mktemp("wheel"), {}, {}).name
 
 
-def test_it_has_notebooks_wheel_page_and_licence_and_publishing_again_changes_nothing(
+def test_it_has_notebooks_wheel_page_licence_and_rules_and_publishing_again_changes_nothing(
     released_course, tmp_path, wheel_name
 ):
     root, into = released_course(LESSON), tmp_path / "students"
     for expected in ("written", "same"):
         done = publish(root, into, origin(Delivery()))
         released = {path.stem + ".ipynb" for path in (root / "release").glob("*/*.ipynb")}
-        assert set(getattr(done, expected)) == set(contents(into)) == {*released, wheel_name, "README.md", "LICENSE"}
+        pages = {"README.md", "LICENSE", "AGENTS.md", "TUTOR.md"}
+        assert set(getattr(done, expected)) == set(contents(into)) == {*released, wheel_name, *pages}
         assert done.left == []
     assert "colab.research" not in (into / "README.md").read_text()
 
@@ -85,11 +87,13 @@ def test_a_package_from_elsewhere_is_not_shipped(released_course, tmp_path):
 
 
 def test_other_files_in_the_folder_are_kept_and_reported(released_course, tmp_path):
-    (tmp_path / "README.md").write_text("My own words.\n")
+    for name in ("README.md", "TUTOR.md"):
+        (tmp_path / name).write_text("My own words.\n")
     (tmp_path / "attention_course-0.0.1-py3-none-any.whl").write_text("last week's")
     done = publish(released_course(LESSON), tmp_path, origin(Delivery()))
-    assert done.left == ["README.md", "attention_course-0.0.1-py3-none-any.whl"]
-    assert (tmp_path / "README.md").read_text() == "My own words.\n"
+    assert done.left == ["README.md", "TUTOR.md", "attention_course-0.0.1-py3-none-any.whl"]
+    assert {(tmp_path / name).read_text() for name in ("README.md", "TUTOR.md")} == {"My own words.\n"}
+    assert (tmp_path / "AGENTS.md").read_bytes() == assistant_files()["AGENTS.md"]
 
 
 def test_publishing_into_a_course_directory_is_refused(released_course, tmp_path):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from course.lessons_folder import assistant_files
 from grading.cli import main
 from grading.cli.one_file import PLATFORMS
 from grading.coordinator.grade_file import choose_file, grade_file
@@ -71,6 +72,17 @@ def test_a_package_has_the_lesson_the_seed_and_no_student(course, wheels, tmp_pa
     assert f"torch=={version('torch').partition('+')[0]}\n".encode() in constraints
     for path in PACKAGES[platform].runs:
         subprocess.run(["bash", "-n"], input=files[path], check=True)
+
+
+def test_students_get_the_rules_for_assistants_unless_the_release_has_its_own(course, wheels):
+    own = course / "release" / LESSON / "TUTOR.md"
+    own.write_text("mine")
+    try:
+        student = lesson_files(course, LESSON, wheels).student
+    finally:
+        own.unlink()
+    assert student["AGENTS.md"] == assistant_files()["AGENTS.md"]
+    assert student["TUTOR.md"] == b"mine"
 
 
 def test_a_zip_has_the_same_bytes_each_time_and_keeps_what_can_be_run(course, wheels, tmp_path):

@@ -18,7 +18,14 @@ from typing import Any
 import pytest
 
 from course import cli, lessons_folder
-from course.lessons_folder import FilledFolder, UnusableFolder, default_folder, fill_folder, lesson_notebooks
+from course.lessons_folder import (
+    FilledFolder,
+    UnusableFolder,
+    assistant_files,
+    default_folder,
+    fill_folder,
+    lesson_notebooks,
+)
 
 RELEASE = Path(__file__).parents[2] / "release"
 NAMES = sorted(path.name for path in RELEASE.glob("*/*.ipynb"))
@@ -28,14 +35,15 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_an_empty_folder_gets_every_notebook(tmp_path):
+def test_an_empty_folder_gets_every_notebook_and_the_rules_for_assistants(tmp_path):
     filled = fill_folder(tmp_path / "new" / "lessons")
     assert (filled.added, filled.kept) == (NAMES, [])
-    assert contents(filled.path) == {name: (RELEASE / name[:-6] / name).read_bytes() for name in NAMES}
+    notebooks = {name: (RELEASE / name[:-6] / name).read_bytes() for name in NAMES}
+    assert contents(filled.path) == {**notebooks, **assistant_files()}
 
 
 def test_what_a_learner_has_is_kept_and_the_rest_is_added(tmp_path):
-    mine = {"02_softmax.ipynb": b"my own work", "00_start.ipynb": b"", "my_answers.py": b"x = 1"}
+    mine = {"02_softmax.ipynb": b"my own work", "00_start.ipynb": b"", "my_answers.py": b"x = 1", "AGENTS.md": b"mine"}
     for name, content in mine.items():
         (tmp_path / name).write_bytes(content)
     (tmp_path / "04_scaling.ipynb").symlink_to(tmp_path / "a disk that is not here")
@@ -99,19 +107,38 @@ def test_what_cannot_be_done_is_explained_in_one_line(tmp_path, monkeypatch, cap
     assert capsys.readouterr().err.startswith("This installation of the course has no notebooks.")
 
 
+def without_home(folder: Path) -> dict[str, str]:
+    """An environment whose home nobody can write, root included."""
+    (folder / "no-folder").touch()
+    unset = dict.fromkeys(("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"), "")
+    return {"HOME": str(folder / "no-folder" / "home"), **unset}
+
+
+def test_options_after_two_dashes_go_to_jupyterlab(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(sys, "executable", "echo")
+    assert cli.main(["start", str(tmp_path), "--no-browser", "--", "--allow-root", "--port=9000"]) == 0
+    assert capfd.readouterr().out.endswith(f" -m jupyterlab {tmp_path} --no-browser --allow-root --port=9000\n")
+
+
+def test_root_is_told_the_whole_command_that_starts_jupyterlab(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "executable", "false")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["start", "my lessons", "--", "--port=9000"]) == 1
+    command = "attention start 'my lessons' -- --port=9000 --allow-root"
+    assert capsys.readouterr().err == f"If JupyterLab refuses to run as root, type: {command}\n"
+    assert cli.main(["start", "my lessons", "--", "--allow-root"]) == 1
+    assert capsys.readouterr().err == ""
+
+
 class Lab:
     """`attention start` in a process of its own, until its JupyterLab answers."""
 
     def __init__(self, command: Path, folder: Path, *arguments: str) -> None:
-        settings = folder / "settings"
-        settings.mkdir()
-        port = {"ip": "127.0.0.1", "port": 0, "allow_root": True}
-        (settings / "jupyter_server_config.json").write_text(json.dumps({"ServerApp": port}))
-        places = {"JUPYTER_CONFIG_DIR": settings, "JUPYTER_RUNTIME_DIR": folder / "run", "HOME": folder}
         self.process = subprocess.Popen(
-            [str(command), "start", *arguments, "--no-browser"],
+            [str(command), "start", *arguments, "--no-browser", "--", "--allow-root", "--ip=127.0.0.1", "--port=0"],
             cwd=folder,
-            env={**os.environ, **{name: str(path) for name, path in places.items()}},
+            env=os.environ | without_home(folder),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -152,9 +179,11 @@ def test_jupyterlab_opens_in_the_folder_and_ctrl_c_ends_it_without_a_traceback(t
     (tmp_path / "mine" / "random.py").write_text("raise SystemExit('JupyterLab has imported the file of a learner')")
     lab = Lab(Path(sys.executable).with_name("attention"), tmp_path, "mine")
     try:
+        home, kept = tmp_path / "no-folder" / "home", tmp_path / "mine" / ".jupyter"
+        assert f"JupyterLab cannot write in {home}/.jupyter, so it keeps its settings in {kept}.\n" in lab.printed
         assert "Starting JupyterLab. To stop it, press Ctrl-C here.\n" in lab.printed
         listed = {item["name"] for item in lab.ask("api/contents")["content"]}
-        assert listed == {*NAMES, "random.py"}
+        assert listed == {*NAMES, "random.py", "AGENTS.md", "TUTOR.md"}
         assert lab.ask("api/contents/02_softmax.ipynb?content=0")["type"] == "notebook"
         os.killpg(lab.process.pid, signal.SIGINT)  # as a terminal does; without one, JupyterLab does not ask again
         assert lab.process.stdout is not None

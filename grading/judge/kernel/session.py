@@ -23,10 +23,10 @@ from course.harness.program import Observation, Program
 from grading.errors import ConnectionBroken, KernelDied, KernelStarved, MalformedReply, NoAnswer
 from grading.grader import codec
 from grading.sandbox.policy import SandboxLost
+from grading.sandbox.stopwatch import Stopwatch
 
 from . import zmtp
 from .outputs import CellRun, Collector, parsed, stop_of
-from .stopwatch import Stopwatch
 
 MAX_MESSAGE = codec.MAX_TEXT + 2**20  # bytes; a larger message ends the connection
 MAX_HEAD = 2**16  # bytes of a message's header, parent header and metadata, each

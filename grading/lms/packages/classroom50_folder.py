@@ -37,7 +37,7 @@ def _files(lesson: LessonFiles) -> dict[str, bytes]:
         "torch_index": TORCH_INDEX,
         "wheel": wheel,
     }
-    beside = {path: content for path, content in lesson.student.items() if not path.endswith((".ipynb", ".whl"))}
+    beside = {path: content for path, content in lesson.student.items() if not path.endswith((".ipynb", ".whl", ".md"))}
     return {
         "runtime.json": _json({"runs-on": "ubuntu-latest", "python": lesson.python}),
         **{f"template/{path}": content for path, content in lesson.student.items()},

@@ -16,7 +16,7 @@ import pytest
 from grading.errors import KernelDied, KernelStarved
 from grading.judge.kernel import session
 from grading.judge.kernel.session import Limits, Session
-from grading.judge.kernel.stopwatch import Stopwatch
+from grading.sandbox.stopwatch import Stopwatch
 
 LONG = 120.0  # seconds within which whatever ends at all ends, on a busy machine too
 BUSY = "while True: pass"

@@ -1,6 +1,6 @@
-"""Time that a kernel has had, without the delays of a busy machine.
+"""Time that a kernel or a server has had, without the delays of a busy machine.
 
-While a process of the kernel wants to run, the CPU time of the kernel and its descendants counts; while all of them
+While one of its processes wants to run, the CPU time of it and its descendants counts; while all of them
 sleep, wall-clock time counts. So an endless call and a sleeping call both reach their limit, but a right answer on a
 busy machine does not. Both are read from outside the kernel, so student code cannot fake them. Off Linux, where the
 system does not report them, wall-clock time counts.
@@ -11,13 +11,13 @@ from __future__ import annotations
 import sys
 import time
 
-from grading.sandbox import processes
+from . import processes
 
 LATE = 0.5  # most seconds that count between two looks: if a look is late, this process was delayed too
 
 
 class Stopwatch:
-    """Runs from creation. `pid`: the kernel's process id here, None if unknown."""
+    """Runs from creation. `pid`: the id here of the process that is watched, None if unknown."""
 
     def __init__(self, pid: int | None) -> None:
         self.pid = pid
@@ -49,7 +49,7 @@ class Stopwatch:
         return min(time.monotonic() - self._looked, LATE)
 
     def _activity(self) -> tuple[float | None, bool]:
-        """CPU time of the kernel and its descendants, and whether one wants to run."""
+        """CPU time of the process and its descendants, and whether one wants to run."""
         if self.pid is None or sys.platform != "linux":
             return None, False
         family = processes.families({self.pid})[self.pid]
