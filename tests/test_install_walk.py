@@ -6,13 +6,16 @@ does, in these versions.
 
 from __future__ import annotations
 
+import ast
 import subprocess
-from importlib.metadata import distribution
+import sys
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
+from packaging.utils import canonicalize_name
 
 from grading.coordinator.demo_class import as_colab_saves, correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import autograde, scores
@@ -84,3 +87,32 @@ def test_the_lowest_versions_are_those_that_the_package_declares():
         line.split(";")[0].strip() for line in distribution("attention-course").requires or [] if "extra" not in line
     ]
     assert {f"{name}>={number}" for name, number in found.items()} == {one for one in declared if ">=" in one}
+
+
+def imported(path: Path) -> set[str]:
+    """The packages that a file imports, at its top or later, itself or by a helper of the tests."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(str(node.module).split(".")[0])
+        elif isinstance(node, ast.ImportFrom):
+            module = path.parents[node.level - 1].joinpath(*(node.module or "").split(".")).with_suffix(".py")
+            found |= imported(module) if module.is_file() else set()
+    return found
+
+
+def test_all_tests_that_need_no_more_than_the_students_package_run_with_the_lowest_versions():
+    ours = {"attention-course": distribution("attention-course")}
+    wanted = ["attention-course", *(one.split("==")[0] for one in install_walk.TO_TEST)]
+    there = {name for one in wanted for name in demanded(one, ours)}
+    modules = {
+        module for module, names in packages_distributions().items() if there & {canonicalize_name(n) for n in names}
+    }
+    modules |= {"course", "tools", *sys.stdlib_module_names}
+    chosen = install_walk.course_test_files()
+    for path in (ROOT / "tests" / "course").rglob("test_*.py"):
+        more = imported(path) - modules
+        acts = "acting" in path.read_text(encoding="utf-8")  # a fixture whose course the engine makes
+        assert (path in chosen) == (not more and not acts), (path, more)

@@ -55,7 +55,8 @@ COLAB = (
     "safetensors",
 )
 KEPT = ("torch", "numpy", "ipython", "ipywidgets", "matplotlib")
-ENGINE = re.compile(r"^from (grading|nbgrader|\.\.corpus)\b", re.M)
+# What a test imports that the environment of `lowest` lacks: the engine, also by a helper
+ENGINE = re.compile(r"^(?:from|import) (?:grading|nbgrader|benchmarks|\.+support\.(?!learner))", re.M)
 TO_TEST = ("ipykernel==6.17.1", "pytest")
 
 
@@ -104,8 +105,12 @@ def environment(folder: Path, requirements: list[str], *, constraints: Path | No
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     pinned = ["-c", str(constraints)] if constraints else []
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *pinned, *requirements], check=True)
+    pip_run(python, "install", *pinned, *requirements)
     return python
+
+
+def pip_run(python: Path, verb: str, *arguments: str) -> None:
+    subprocess.run([python, "-m", "pip", verb, "--quiet", *arguments], check=True)
 
 
 def versions(python: Path, names: tuple[str, ...] = KEPT) -> dict[str, str]:
@@ -186,7 +191,7 @@ def walk(python: Path, notebook: NotebookNode, lesson: str, state: str, fetched:
     seconds = time.monotonic() - begun
     if (after := versions(python)) != before:
         error += f" what was installed has changed: {before} -> {after}"
-    subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "attention-course"], check=True)
+    pip_run(python, "uninstall", "--yes", "attention-course")
     return Walked(lesson, state, first, figure, seconds, (size + fetched.total()) / 1e6, error)
 
 
@@ -211,16 +216,25 @@ def road(python: Path, names: list[str], root: Path = ROOT) -> Iterator[Walked]:
                 yield walk(python, one, name, state, fetched)
 
 
-def course_tests(python: Path) -> int:
-    """Run the tests of `course` that do not need the engine with this Python; returns the exit status."""
-    tests = [
-        str(path)
-        for path in sorted((ROOT / "tests" / "course").glob("test_*.py"))
-        if not ENGINE.search(path.read_text(encoding="utf-8"))
-    ]
+def course_test_files() -> list[Path]:
+    """The tests of `course` that do not need the engine."""
+    files = sorted((ROOT / "tests" / "course").rglob("test_*.py"))
+    return [path for path in files if not ENGINE.search(path.read_text(encoding="utf-8"))]
+
+
+def course_tests(python: Path, *options: str) -> int:
+    """Run the tests of `course` that do not need the engine with this Python; returns the exit status.
+
+    The package is installed for as long, for the kernels and programs that tests start.
+    """
     plain = ["-o", "addopts=", "-o", "filterwarnings=default", "--confcutdir", str(ROOT / "tests" / "course")]
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plain, *tests]
-    return subprocess.run(command, cwd=ROOT).returncode
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plain, *options, *course_test_files()]
+    with tempfile.TemporaryDirectory() as folder:
+        pip_run(python, "install", "--no-deps", str(make_wheel(Path(folder), {}, {})))
+        environment = {**os.environ, "ATTENTION_MEMORY": "off"}  # as in tests/conftest.py, which is left out
+        status = subprocess.run(command, cwd=ROOT, env=environment).returncode
+    pip_run(python, "uninstall", "--yes", "attention-course")
+    return status
 
 
 def main(arguments: list[str]) -> int:
