@@ -21,7 +21,7 @@ from grading.coordinator.demo_class import as_colab_saves, correct_answers, hand
 from grading.coordinator.nbgrader_api import autograde, scores
 from grading.exercises.lesson import load_lesson
 
-from .support import install_walk
+from .support import colab_versions, install_walk
 from .support.installed import demanded, linked
 from .support.repository import ROOT
 
@@ -79,6 +79,38 @@ def test_what_comes_back_from_colab_is_graded_as_if_it_had_never_been_there(rele
         autograde(root, LESSON, f"road-{student}")
     found = scores(root)
     assert found["road-here", LESSON] == found["road-colab", LESSON] == (20.0, 20.0)
+
+
+def test_what_changed_in_colab_is_reported():
+    of_colab = "Python 3.13.15\ntorch @ https://example.org/torch-2.11.0%2Bcpu-cp313-cp313-linux.whl\n"
+    of_colab += (
+        "\n".join(one for one in colab_versions.COLAB if not one.startswith("torch=")) + "\ntorchvision==0.26.0\n"
+    )
+    assert colab_versions.differences(of_colab) == []
+    later = of_colab.replace("3.13.15", "3.14.2").replace("2.11.0%2B", "2.12.1%2B").replace("pillow==", "pillow-simd==")
+    assert colab_versions.differences(later) == [
+        "Python: expected 3.13, got 3.14",
+        "torch: expected 2.11.0, got 2.12.1",
+        "pillow: expected 11.3.0, got None",
+    ]
+
+
+def test_an_environment_needs_its_own_python(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert install_walk.find_python(here) == Path(sys.executable)
+    with pytest.raises(SystemExit, match=r"^Python 3\.98 not found: put python3\.98 on PATH, or run"):
+        install_walk.find_python("3.98")
+    pyenv = tmp_path / "versions" / "3.98.1" / "bin" / "python"
+    pyenv.parent.mkdir(parents=True)
+    pyenv.write_text("#!/bin/sh\necho 3.98\n")
+    pyenv.chmod(0o755)
+    assert install_walk.find_python("3.98") == pyenv
+    (tmp_path / "made" / "bin").mkdir(parents=True)
+    (tmp_path / "made" / "bin" / "python").symlink_to(pyenv)
+    with pytest.raises(SystemExit, match=r"made: expected Python 3\.13, got Python 3\.98\. Delete this folder\.$"):
+        install_walk.environment(tmp_path / "made", "3.13", [])
 
 
 def test_the_lowest_versions_are_those_that_the_package_declares():
