@@ -1,19 +1,16 @@
 """Checks for packages that only some verbs need, before anything runs.
 
-They are the optional dependencies of grading/pyproject.toml.
+They are the optional dependencies of grading/pyproject.toml, read from the metadata of the installed distribution.
 """
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, distribution, requires
 from importlib.util import find_spec
 
-from grading.errors import MissingExtra
+from packaging.requirements import Requirement
 
-EXTRAS = {
-    "canvas": ("canvasapi", "requests"),
-    "cluster": ("distributed",),
-    "site": ("docutils", "myst_nb", "quickjs", "sphinx", "sphinx_book_theme", "sphinx_copybutton"),
-}
+from grading.errors import MissingExtra
 
 
 def demand_package(package: str, purpose: str) -> None:
@@ -30,8 +27,19 @@ def demand_extra(name: str, purpose: str) -> None:
 
     purpose: what needs it, as in "A web site"
     """
-    if missing := [package for package in EXTRAS[name] if find_spec(package) is None]:
+    demanded = map(Requirement, requires("attention-course-teach") or [])
+    extra = [one for one in demanded if one.marker and one.marker.evaluate({"extra": name})]
+    if missing := [one for one in extra if not _is_installed(one.name)]:
+        quoted = " ".join(f'"{one.name}{one.specifier}"' for one in missing)
         raise MissingExtra(
-            f"nothing was done. {purpose} needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not "
-            f'installed: run `pip install "attention-course-teach[{name}]"`'
+            f"nothing was done. {purpose} needs {', '.join(one.name for one in missing)}, which "
+            f"{'is' if len(missing) == 1 else 'are'} not installed: run `pip install {quoted}`"
         )
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True

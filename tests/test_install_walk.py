@@ -6,19 +6,22 @@ does, in these versions.
 
 from __future__ import annotations
 
+import ast
 import subprocess
-from importlib.metadata import distribution
+import sys
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
+from packaging.utils import canonicalize_name
 
 from grading.coordinator.demo_class import as_colab_saves, correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import autograde, scores
 from grading.exercises.lesson import load_lesson
 
-from .support import install_walk
+from .support import colab_versions, install_walk
 from .support.installed import demanded, linked
 from .support.repository import ROOT
 
@@ -76,9 +79,70 @@ def test_what_comes_back_from_colab_is_graded_as_if_it_had_never_been_there(rele
     assert found["road-here", LESSON] == found["road-colab", LESSON] == (20.0, 20.0)
 
 
+def test_what_changed_in_colab_is_reported():
+    of_colab = "Python 3.13.15\ntorch @ https://example.org/torch-2.11.0%2Bcpu-cp313-cp313-linux.whl\n"
+    of_colab += (
+        "\n".join(one for one in colab_versions.COLAB if not one.startswith("torch=")) + "\ntorchvision==0.26.0\n"
+    )
+    assert colab_versions.differences(of_colab) == []
+    later = of_colab.replace("3.13.15", "3.14.2").replace("2.11.0%2B", "2.12.1%2B").replace("pillow==", "pillow-simd==")
+    assert colab_versions.differences(later) == [
+        "Python: expected 3.13, got 3.14",
+        "torch: expected 2.11.0, got 2.12.1",
+        "pillow: expected 11.3.0, got None",
+    ]
+
+
+def test_an_environment_needs_its_own_python(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert install_walk.find_python(here) == Path(sys.executable)
+    with pytest.raises(SystemExit, match=r"^Python 3\.98 not found: put python3\.98 on PATH, or run"):
+        install_walk.find_python("3.98")
+    pyenv = tmp_path / "versions" / "3.98.1" / "bin" / "python"
+    pyenv.parent.mkdir(parents=True)
+    pyenv.write_text("#!/bin/sh\necho 3.98\n")
+    pyenv.chmod(0o755)
+    assert install_walk.find_python("3.98") == pyenv
+    (tmp_path / "made" / "bin").mkdir(parents=True)
+    (tmp_path / "made" / "bin" / "python").symlink_to(pyenv)
+    with pytest.raises(SystemExit, match=r"made: expected Python 3\.13, got Python 3\.98\. Delete this folder\.$"):
+        install_walk.environment(tmp_path / "made", "3.13", [])
+
+
 def test_the_lowest_versions_are_those_that_the_package_declares():
     found = dict(one.split("==") for one in install_walk.lowest())
     declared = [
         line.split(";")[0].strip() for line in distribution("attention-course").requires or [] if "extra" not in line
     ]
     assert {f"{name}>={number}" for name, number in found.items()} == {one for one in declared if ">=" in one}
+
+
+def imported(path: Path) -> set[str]:
+    """The packages that a file imports, at its top or later, itself or by a helper of the tests."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(str(node.module).split(".")[0])
+        elif isinstance(node, ast.ImportFrom):
+            module = path.parents[node.level - 1].joinpath(*(node.module or "").split(".")).with_suffix(".py")
+            found |= imported(module) if module.is_file() else set()
+    return found
+
+
+def test_all_tests_that_need_no_more_than_the_students_package_run_with_the_lowest_versions():
+    ours = {"attention-course": distribution("attention-course")}
+    wanted = ["attention-course", *(one.split("==")[0] for one in install_walk.TO_TEST)]
+    there = {name for one in wanted for name in demanded(one, ours)}
+    modules = {
+        module for module, names in packages_distributions().items() if there & {canonicalize_name(n) for n in names}
+    }
+    modules |= {"course", "tools", *sys.stdlib_module_names}
+    chosen = install_walk.course_test_files()
+    for path in (ROOT / "tests" / "course").rglob("test_*.py"):
+        more = imported(path) - modules
+        acts = "acting" in path.read_text(encoding="utf-8")  # a fixture whose course the engine makes
+        assert (path in chosen) == (not more and not acts), (path, more)

@@ -172,7 +172,7 @@ def two_are_left(term: Term) -> None:
 Step = tuple[str, Callable[[Term], None], str]
 # A command of the page, what happens before it, and a pattern of what it says; "": it is not run, but where a note says
 TERM: list[Step] = [
-    ("pip install attention_course*.whl", nothing, ""),  # tests/test_wheels.py
+    ("pip install ./attention_course*.whl", nothing, ""),  # tests/test_wheels.py
     ("grading doctor", nothing, "sandbox"),
     ("make demo", nothing, ""),  # tests/coordinator/test_grade_class.py
     ("source .venv/bin/activate", nothing, ""),
@@ -189,7 +189,7 @@ TERM: list[Step] = [
     ),
     (f"nbgrader generate_assignment {LESSON}", nothing, "."),
     ("grading publish ../students --repository https://github.com/you/attention-autumn", nothing, r"\d files written"),
-    ('pip install "attention-course-teach[site]"', nothing, ""),  # it is here
+    ('pip install "../attention_course_teach-0.2.0-py3-none-any.whl[site]"', nothing, ""),  # it is here
     ("grading publish ../students --site", nothing, "index.html: written, 3 lessons"),
     ("grading site", nothing, "index.html: written, 3 lessons"),
     ('nbgrader db assignment add 04_scaling --duedate "2026-12-04 23:59:00 UTC"', nothing, "."),
@@ -217,7 +217,7 @@ TERM: list[Step] = [
     (f"grading fill-gradebook canvas-export.csv {LESSON} --provisional", nothing, f"{HANDED_IN - 2} filled"),
     ("grading gradebook class-points.csv --total", nothing, f"{HANDED_IN} rows(?s:.*)provisional.*: s100"),
     ("grading gradebook class-points.csv --scale 10", nothing, f"{HANDED_IN} rows"),
-    ('pip install "attention-course-teach[canvas]"', nothing, ""),
+    ('pip install "../attention_course_teach-0.2.0-py3-none-any.whl[canvas]"', nothing, ""),
     ("export CANVAS_API_TOKEN=…", nothing, ""),
     (
         f"grading push canvas {LESSON} --url https://canvas.example.edu --canvas-course 7",

@@ -160,7 +160,7 @@ def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
 
 @pytest.mark.full("installs both wheels into a new environment")
 def test_a_teacher_grades_in_a_course_directory_that_is_no_checkout(wheels, tmp_path):
-    run = runner(install(tmp_path / "environment", "attention-course[teach]", wheels), tmp_path / "home")
+    run = runner(install(tmp_path / "environment", "attention-course-teach", wheels), tmp_path / "home")
     assert "attention-sandbox" in run(tmp_path, "python", "-c", PROVISIONERS).split()
     course = tmp_path / "autumn"
     build_course(course, LESSONS)

@@ -17,7 +17,8 @@ import yaml
 
 from .support.repository import ROOT
 
-WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").glob("*.yml")}
+FILES = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
 STEPS = [
     (name, job, step)
     for name, workflow in WORKFLOWS.items()
@@ -28,12 +29,14 @@ VERSION = re.search(r'attention-course==([^"]+)"', (ROOT / "grading" / "pyprojec
 PUBLISH: dict[str, Any] = WORKFLOWS["publish"]["jobs"]
 
 
-def test_an_action_is_named_with_its_version():
-    actions = {step["uses"] for _, _, step in STEPS if "uses" in step}
-    assert actions
-    assert [
-        action for action in actions if not re.fullmatch(r"[\w-]+/[\w./-]+@(v\d+(\.\d+)*|[0-9a-f]{40})", action)
-    ] == []
+def test_an_action_is_pinned_by_its_commit_with_the_version_beside_it():
+    """Whoever takes over an action can move its tags, but not a commit."""
+    lines = [line for path in FILES for line in path.read_text().splitlines() if re.match(r"[\s-]*uses:", line)]
+    assert len(lines) == sum("uses" in step for _, _, step in STEPS) > 0
+    pinned = re.compile(r"[\s-]*uses: ([\w-]+/[\w./-]+@[0-9a-f]{40})  # (v\d+\.\d+\.\d+)")
+    assert [line for line in lines if not pinned.fullmatch(line)] == []
+    versions = {found.groups() for found in map(pinned.fullmatch, lines) if found}
+    assert len(versions) == len({action.split("@")[0] for action, _ in versions})  # one of each
 
 
 def test_every_step_does_one_thing_and_every_target_of_make_is_one():

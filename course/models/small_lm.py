@@ -41,7 +41,7 @@ TEXT_SEED, HELD_OUT_SEED = 1, 2  # of the stories of training, and of those that
 TOKEN = re.compile(r"'s\b|[^\W\d_]+|\d+|\n+|[^\w\s]")
 PARAGRAPH = "¶"  # the token between two stories
 NO_SPACE_BEFORE = {".", "!", "?", ",", ":", "'s"}
-REINSTALL = "Install the package again: pip install --force-reinstall attention-course"
+REINSTALL = "Install the course's wheel again, with pip's option --force-reinstall"
 
 
 class SmallLM(ModernLM):

@@ -1,7 +1,7 @@
 """Grade with workers that are SLURM jobs: `python slurm.py JOBS [LESSON ...]`, in the course's directory.
 
-Run it on a login node, in an environment that the nodes see too, with `pip install "attention-course-teach[cluster]"
-dask-jobqueue`. It starts a scheduler here, asks SLURM for the jobs, grades, and ends them. Certificates are those of
+Run it on a login node, in an environment that the nodes see too, with the wheels as in docs/scale.md and dask-jobqueue.
+It starts a scheduler here, asks SLURM for the jobs, grades, and ends them. Certificates are those of
 Dask's own configuration (docs/scale.md).
 """
 

@@ -38,9 +38,8 @@ class Delivery(Configurable):
 
     package = Unicode(
         "",
-        help="Package that a notebook's first cell installs: '' for the wheel beside the notebook, the "
-        "URL of a wheel, or 'attention-course=={version}' for a package index. {version} is replaced "
-        "by the version that you release with.",
+        help="Package that a notebook's first cell installs: '' for the wheel beside the notebook, or the "
+        "URL of a wheel. {version} is replaced by the version that you release with.",
     ).tag(config=True)
     repository = Unicode(
         "",
@@ -65,7 +64,7 @@ class PackageSource:
     """The targets of setup cells and badges.
 
     version  version of the package that the notebooks need
-    package  what pip installs: the name of a wheel beside the notebook, a wheel's URL, or a pinned requirement
+    package  what pip installs: the name of a wheel beside the notebook, or a wheel's URL
     name     the repository on GitHub, "owner/name"; "" if unknown, and then without badges
     branch   branch of the repository
     hub      address of a JupyterHub with nbgitpuller; "" if there is none
@@ -118,7 +117,7 @@ def origin(settings: Delivery) -> PackageSource:
     """
     number = version(PACKAGE)
     package = settings.package.replace("{version}", number) or wheel_of(number)
-    if package not in (wheel_of(number), f"{PACKAGE}=={number}"):
+    if package != wheel_of(number):
         _check_wheel_url(package, number)
     if settings.hub and not ADDRESS.fullmatch(settings.hub):
         raise CourseError(
@@ -139,8 +138,8 @@ def origin(settings: Delivery) -> PackageSource:
 def _check_wheel_url(package: str, number: str) -> None:
     if not re.fullmatch(r"https?://[^\s\"'\\]+/attention_course-[^/\s\"'\\]+\.whl", package):
         raise CourseError(
-            f"{CONFIG}: c.Delivery.package: expected the URL of a wheel, attention_course-….whl, or "
-            f"'{PACKAGE}=={{version}}', got {package!r}. Leave it empty for the wheel beside the notebook"
+            f"{CONFIG}: c.Delivery.package: expected the URL of a wheel, attention_course-….whl, "
+            f"got {package!r}. Leave it empty for the wheel beside the notebook"
         )
     if not package.endswith("/" + wheel_of(number)):
         raise CourseError(

@@ -156,6 +156,8 @@ def _doctor(options: argparse.Namespace) -> int:
     from ..sandbox.doctor import doctor
 
     say(doctor())
+    if advice := _newer_python():
+        say(f"\n{advice}")
     for grant in grants():
         emit(options, "requirement", **grant._asdict())
     try:
@@ -163,6 +165,25 @@ def _doctor(options: argparse.Namespace) -> int:
     except SandboxUnavailable:
         return NEEDS_A_PERSON
     return DONE
+
+
+def _newer_python() -> str:
+    """Advice for a course whose students use a newer Python than this one; "" if there is none."""
+    from ..course_dir.paths import NoCourseError, course_root
+    from ..notebooks.python_version import python_versions
+
+    here = sys.version_info[:2]
+    try:
+        newer = {v: n for v, n in python_versions(course_root() / "submitted").items() if v > here}
+    except NoCourseError:
+        return ""
+    if not newer:
+        return ""
+    grader, students = (".".join(map(str, version)) for version in (here, max(newer)))
+    return (
+        f"Students use Python {students} ({plural(sum(newer.values()), 'notebook')} in submitted/). The grader runs "
+        f"Python {grader}, which may not read all of their code. Grade with Python {students} or newer."
+    )
 
 
 def _publish(options: argparse.Namespace) -> int:

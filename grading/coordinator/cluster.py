@@ -115,8 +115,11 @@ class Cluster:
         except CancelledError:
             raise self._lost("its scheduler was lost, or dropped the task") from None
         except (ImportError, AttributeError) as error:
-            wanted = f"attention-course-teach[cluster]=={cluster_bundle.versions()['attention-course-teach']}"
-            raise self._lost(f"a worker could not read the bundle ({error}). Install {wanted} there") from error
+            ours = cluster_bundle.versions()["attention-course-teach"]
+            raise self._lost(
+                f"a worker could not read the bundle ({error}). Install the wheels of version {ours} there, the "
+                "teacher's with [cluster]"
+            ) from error
         except Exception as error:  # a Dask error in this task alone
             raise SubmissionNotGraded(f"the cluster failed: {_one_line(error)}") from error
         if isinstance(got, cluster_bundle.NoGrade):

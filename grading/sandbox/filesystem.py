@@ -84,7 +84,7 @@ def plan(hidden: tuple[str, ...] = (), level: str = FULL) -> dict[str, Any]:
     if spec is None or not spec.submodule_search_locations:
         raise SandboxUnavailable(
             "The package `course` is not installed.",
-            "Run `pip install attention-course`, or `make setup` in a checkout.",
+            "Run `pip install ./attention_course-*.whl` beside the wheel, or `make setup` in a checkout.",
         )
     course = os.path.realpath(next(iter(spec.submodule_search_locations)))
     for path in (*prefixes, *libraries, course, f"{course}/__init__.py"):

@@ -81,9 +81,10 @@ def test_with_a_hubs_address_the_page_links_each_lesson_there(released_course, t
 
 
 def test_a_package_from_elsewhere_is_not_shipped(released_course, tmp_path):
-    publish(released_course(LESSON), tmp_path, origin(Delivery(package="attention-course=={version}")))
+    package = "https://example.org/attention_course-{version}-py3-none-any.whl"
+    publish(released_course(LESSON), tmp_path, origin(Delivery(package=package)))
     assert not list(tmp_path.glob("*.whl"))
-    assert 'pip install "attention-course==' in (tmp_path / "README.md").read_text()
+    assert 'pip install "https://example.org/attention_course-' in (tmp_path / "README.md").read_text()
 
 
 def test_other_files_in_the_folder_are_kept_and_reported(released_course, tmp_path):

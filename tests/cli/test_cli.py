@@ -184,6 +184,21 @@ def test_the_exit_status_of_doctor_shows_whether_a_sandbox_is_available(course, 
     assert "What the system grants" in told
 
 
+def test_doctor_recommends_the_python_of_the_students_where_it_is_newer(course, grading):
+    file, here = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb", f"3.{sys.version_info.minor}"
+    notebook = nbformat.read(file, as_version=4)
+    for number in (f"{here}.0", "3.98.0"):
+        notebook.metadata.language_info = {"codemirror_mode": {"name": "ipython", "version": 3}, "version": number}
+        nbformat.write(notebook, file)
+        _, told, _ = grading(course, "doctor")
+        assert ("Students use" in told) == (number == "3.98.0")
+    assert told.endswith(
+        f"\n\nStudents use Python 3.98 (1 notebook in submitted/). The grader runs Python {here}, which may not read "
+        "all of their code. Grade with Python 3.98 or newer.\n"
+    )
+    assert "Students use" not in grading(course.parent, "doctor")[1]
+
+
 @linux_only
 def test_nothing_is_graded_without_a_sandbox(course):
     done = without_sandbox(course, "doctor", "grade", "demo")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -101,15 +101,19 @@ def test_all_settings_of_a_new_course_and_of_its_own_plugins_are_known(course):
 
 
 def test_a_missing_package_is_reported_before_anything_runs(course, capsys, monkeypatch):
-    found = importlib.util.find_spec
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "sphinx" else found(name))
+    def found(name: str) -> Distribution:
+        if name == "sphinx":
+            raise PackageNotFoundError(name)
+        return distribution(name)
+
+    monkeypatch.setattr(extras, "distribution", found)
     for arguments in (["publish", "../students", "--site"], ["site"]):
         assert main.main(arguments) == 2
         assert capsys.readouterr() == (
             "",
             "grading: nothing was done. "
             f"{'The' if arguments[0] == 'publish' else 'A'} web site needs sphinx, which is not installed: run "
-            '`pip install "attention-course-teach[site]"`\n',
+            '`pip install "sphinx>=8"`\n',
         )
     assert not (course.parent / "students").exists()
     demand_extra("canvas", "Sending points")

@@ -64,5 +64,6 @@ def test_the_package_is_not_handed_in_with_the_folder(released):
 
 
 def test_no_wheel_goes_along_where_the_package_comes_from_elsewhere(released):
-    folder = released('c.Delivery.package = "attention-course=={version}"').fetch("ada", LESSON)
+    package = "https://example.org/attention_course-{version}-py3-none-any.whl"
+    folder = released(f"c.Delivery.package = {package!r}").fetch("ada", LESSON)
     assert {path.name for path in folder.iterdir()} >= {f"{LESSON}.ipynb"} and not list(folder.glob("*.whl"))

@@ -173,7 +173,7 @@ def test_a_page_says_where_to_run_it_and_which_sliders_move(course):
 
 
 def test_a_published_lesson_links_to_colab_and_loads_no_badge():
-    source = PackageSource("1.0", "attention-course==1.0", "you/attention", "autumn")
+    source = PackageSource("1.0", "https://example.org/x.whl", "you/attention", "autumn")
     badge = BADGE.format(source.colab("01_alike.ipynb"))
     made = page(
         new_notebook(cells=[new_markdown_cell(f"# A\n\n{badge}\n\nWhy?")]), Runnable("a.ipynb", "https://c.org/")

@@ -3,6 +3,8 @@
     python -m tests.support.install_walk colab FOLDER     makes FOLDER an environment like Colab's, and runs there
     python -m tests.support.install_walk lowest FOLDER    the same with the lowest declared versions, and tests
 
+The first needs Python 3.13 (`colab_versions`), the second Python 3.11, whatever Python runs this.
+
 A web server on this machine serves the published notebooks and the wheel, instead of the repository on the web. Every
 lesson runs untouched and solved; one line for each run says how long it took.
 """
@@ -16,6 +18,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,19 +47,14 @@ from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.course_dir.lessons import list_lessons
 from grading.exercises.lesson import load_lesson
 
+from .colab_versions import COLAB, PYTHON
+
 ROOT = Path(__file__).parents[2]
-# What a fresh machine of Colab's has, as far as the road depends on it. It has no `course`
-COLAB = (
-    "ipython==7.34.0",
-    "ipykernel==6.17.1",
-    "ipywidgets==7.7.1",
-    "matplotlib==3.10.0",
-    "numpy==2.0.2",
-    "safetensors",
-)
 KEPT = ("torch", "numpy", "ipython", "ipywidgets", "matplotlib")
-ENGINE = re.compile(r"^from (grading|nbgrader|\.\.corpus)\b", re.M)
+# What a test imports that the environment of `lowest` lacks: the engine, also by a helper
+ENGINE = re.compile(r"^(?:from|import) (?:grading|nbgrader|benchmarks|\.+support\.(?!learner))", re.M)
 TO_TEST = ("ipykernel==6.17.1", "pytest")
+LOWEST_PYTHON = "3.11"  # the lowest torch has no wheels for 3.13
 
 
 @dataclass(frozen=True)
@@ -92,20 +90,38 @@ def lowest(root: Path = ROOT) -> list[str]:
     return made
 
 
-def tested(name: str) -> str:
-    """The requirement for a package in constraints.txt; a plain `torch` would install the largest build."""
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    return next(line for line in lines if line.startswith(f"{name}=="))
+def python_number(python: Path) -> str:
+    """A Python's version, as in "3.13"; "" if it does not run."""
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True)
+    return done.stdout.strip()
 
 
-def environment(folder: Path, requirements: list[str], *, constraints: Path | None = None) -> Path:
-    """Make a virtual environment with these packages; returns its Python."""
+def find_python(number: str) -> Path:
+    """A Python of this version: this one, on PATH, or pyenv's. Exits with the remedy if there is none."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [Path(sys.executable), *pyenv.glob(f"{number}.*/bin/python")]
+    if on_path := shutil.which(f"python{number}"):
+        found.insert(1, Path(on_path))
+    for python in found:
+        if python_number(python) == number:
+            return python
+    sys.exit(f"Python {number} not found: put python{number} on PATH, or run `pyenv install {number}`.")
+
+
+def environment(folder: Path, number: str, requirements: list[str]) -> Path:
+    """Make a virtual environment of this Python with these packages; returns its Python."""
     python = folder / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    pinned = ["-c", str(constraints)] if constraints else []
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *pinned, *requirements], check=True)
+        subprocess.run([find_python(number), "-m", "venv", str(folder)], check=True)
+    if (there := python_number(python)) != number:
+        sys.exit(f"{folder}: expected Python {number}, got Python {there or 'that does not run'}. Delete this folder.")
+    pip_run(python, "install", *requirements)
     return python
+
+
+def pip_run(python: Path, verb: str, *arguments: str) -> None:
+    subprocess.run([python, "-m", "pip", verb, "--quiet", *arguments], check=True)
 
 
 def versions(python: Path, names: tuple[str, ...] = KEPT) -> dict[str, str]:
@@ -186,7 +202,7 @@ def walk(python: Path, notebook: NotebookNode, lesson: str, state: str, fetched:
     seconds = time.monotonic() - begun
     if (after := versions(python)) != before:
         error += f" what was installed has changed: {before} -> {after}"
-    subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "attention-course"], check=True)
+    pip_run(python, "uninstall", "--yes", "attention-course")
     return Walked(lesson, state, first, figure, seconds, (size + fetched.total()) / 1e6, error)
 
 
@@ -211,16 +227,25 @@ def road(python: Path, names: list[str], root: Path = ROOT) -> Iterator[Walked]:
                 yield walk(python, one, name, state, fetched)
 
 
-def course_tests(python: Path) -> int:
-    """Run the tests of `course` that do not need the engine with this Python; returns the exit status."""
-    tests = [
-        str(path)
-        for path in sorted((ROOT / "tests" / "course").glob("test_*.py"))
-        if not ENGINE.search(path.read_text(encoding="utf-8"))
-    ]
+def course_test_files() -> list[Path]:
+    """The tests of `course` that do not need the engine."""
+    files = sorted((ROOT / "tests" / "course").rglob("test_*.py"))
+    return [path for path in files if not ENGINE.search(path.read_text(encoding="utf-8"))]
+
+
+def course_tests(python: Path, *options: str) -> int:
+    """Run the tests of `course` that do not need the engine with this Python; returns the exit status.
+
+    The package is installed for as long, for the kernels and programs that tests start.
+    """
     plain = ["-o", "addopts=", "-o", "filterwarnings=default", "--confcutdir", str(ROOT / "tests" / "course")]
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plain, *tests]
-    return subprocess.run(command, cwd=ROOT).returncode
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plain, *options, *course_test_files()]
+    with tempfile.TemporaryDirectory() as folder:
+        pip_run(python, "install", "--no-deps", str(make_wheel(Path(folder), {}, {})))
+        environment = {**os.environ, "ATTENTION_MEMORY": "off"}  # as in tests/conftest.py, which is left out
+        status = subprocess.run(command, cwd=ROOT, env=environment).returncode
+    pip_run(python, "uninstall", "--yes", "attention-course")
+    return status
 
 
 def main(arguments: list[str]) -> int:
@@ -232,11 +257,11 @@ def main(arguments: list[str]) -> int:
         "--torch", default="", help="its requirement, where another build than the index's is to be had"
     )
     asked = parser.parse_args(arguments)
-    wanted = [*COLAB, tested("torch")] if asked.shape == "colab" else [*lowest(), *TO_TEST]
+    number, wanted = (PYTHON, [*COLAB]) if asked.shape == "colab" else (LOWEST_PYTHON, [*lowest(), *TO_TEST])
     if asked.torch:
         wanted = [asked.torch, *(one for one in wanted if Requirement(one).name != "torch")]
-    python = environment(asked.folder, wanted)
-    print(f"{asked.shape}: {versions(python)}", flush=True)
+    python = environment(asked.folder, number, wanted)
+    print(f"{asked.shape}, Python {number}: {versions(python)}", flush=True)
     failed = course_tests(python) if asked.shape == "lowest" else 0
     for one in road(python, list_lessons(ROOT, asked.lessons)):
         print(one, flush=True)
