@@ -14,11 +14,11 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report site lab prove check sync measure test test-all test-browser test-notebooks test-unprivileged test-install test-faults fuzz coverage screenshots bench wheels clean
+.PHONY: help setup build release demo grade feedback report site lab prove check sync measure test test-all test-browser test-notebooks test-unprivileged test-install test-gpu test-faults fuzz coverage screenshots bench wheels clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  LESSONS=\"02_softmax\" narrows build, release, demo, grade, feedback, prove, sync and measure."
+	@echo "  LESSONS=\"02_softmax\" narrows build, release, demo, grade, feedback, prove, sync, measure and test-gpu."
 
 setup: $(VENV)/ready  ## create .venv and install the tested versions
 
@@ -80,6 +80,9 @@ test-unprivileged: setup  ## as root: test the sandbox and hostile submissions a
 
 test-install: setup  ## run every lesson from its link in a new environment like Colab's (SHAPE=lowest: with the lowest versions)
 	$(BIN)/python -m tests.support.install_walk $(SHAPE) build/$(SHAPE) $(LESSONS)
+
+test-gpu: setup  ## on an NVIDIA GPU, in eight minutes: judge every exercise, run lessons 08 and 10
+	$(BIN)/python -m tests.support.gpu $(LESSONS)
 
 test-faults: setup  ## kill graders and cluster processes at random, ROUNDS=20 times, and check every grade
 	$(BIN)/python -m tests.support.kill_graders $(ROUNDS)

@@ -68,6 +68,18 @@ def correct_answers(lesson: Lesson, style: int) -> Answers:
     return {e.name: e.alternatives[style % len(e.alternatives)].cell for e in lesson.exercises.values()}
 
 
+def with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answers:
+    """Correct answers, except where `choose` returns the index of a known mistake."""
+    answers = correct_answers(lesson, 3)
+    for position, exercise in enumerate(lesson.exercises.values()):
+        number = choose(position)
+        if number is None:
+            continue
+        plausible = (m.cell for m in exercise.mistakes if _uses_only_allowed(exercise, m.code))
+        answers[exercise.name] = next(islice(plausible, number, None), answers[exercise.name])
+    return answers
+
+
 def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
     """The notebook as Colab saves it, with a leftover scratch cell.
 
@@ -107,22 +119,10 @@ def _students(lesson: Lesson) -> dict[str, Answers]:
         CUT_OFF: correct_answers(lesson, 2),
         UNTOUCHED: {},
         f"{PREFIX}emil-half": half,
-        MISTAKEN: _with_mistakes(lesson, lambda position: 0 if position % 2 == 0 else None),
-        f"{PREFIX}goran": _with_mistakes(lesson, lambda position: position if position < 2 else None),
-        f"{PREFIX}hana": _with_mistakes(lesson, lambda position: 1 if position in (1, 2) else None),
+        MISTAKEN: with_mistakes(lesson, lambda position: 0 if position % 2 == 0 else None),
+        f"{PREFIX}goran": with_mistakes(lesson, lambda position: position if position < 2 else None),
+        f"{PREFIX}hana": with_mistakes(lesson, lambda position: 1 if position in (1, 2) else None),
     }
-
-
-def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answers:
-    """Correct answers, except where `choose` returns the index of a known mistake."""
-    answers = correct_answers(lesson, 3)
-    for position, exercise in enumerate(lesson.exercises.values()):
-        number = choose(position)
-        if number is None:
-            continue
-        plausible = (m.cell for m in exercise.mistakes if _uses_only_allowed(exercise, m.code))
-        answers[exercise.name] = next(islice(plausible, number, None), answers[exercise.name])
-    return answers
 
 
 def _uses_only_allowed(exercise: Exercise, code: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grading.authoring.check_data_files import EXPORTER, export_fingerprints
-from grading.course_dir.fingerprints import FingerprintFile, Packages, code_digest, packages
+from grading.course_dir.fingerprints import FingerprintFile, Packages, code_digest, packages, text_digest
 from grading.gradebook.grade_inputs import graders_fingerprint
 from grading.proof.runner import PROVER, fingerprints
 
@@ -27,6 +27,32 @@ for name, module in list(sys.modules.items()):
     if name.partition(".")[0] in ("course", "grading") and getattr(module, "__file__", None):
         print(module.__file__)
 """
+
+EVERY_KIND = '''
+"""A module."""
+
+@kept
+class One(Base, kind=2):
+    """A class.
+
+        Indented, so that 3.13 strips it.
+    """
+
+    width: int = -1_000
+
+    async def method(self, a, /, b=None, *rest: int, c, **more) -> "One":
+        """A method."""
+        x = f"{a!r:>{b}}" f"" "tail" f"{a}{b:.2f} {'{'}"
+        return [y for y in await x if (z := y)] + b"" * 2j
+
+def function(): ...
+
+match function():
+    case {"a": [1, *others], **kept} | One(width=2): pass
+    case _: raise ValueError from None
+try: del a[1:, ::2], b
+except* OSError as error: print(*a, **b, end=lambda: 0)
+'''
 
 
 @pytest.fixture
@@ -196,6 +222,11 @@ def test_code_is_equal_if_its_syntax_tree_is(tmp_path, one, other, same):
     for file, text in zip(files, (one, other), strict=True):
         file.write_text(text)
     assert (code_digest(files[0]) == code_digest(files[1])) is same
+
+
+def test_a_digest_is_the_same_on_every_python():
+    """The recorded digest was made on 3.11: later versions add fields to nodes, and texts to f-strings."""
+    assert text_digest(EVERY_KIND) == "04b2cc995bca869463941c2f0376a47ea0c3bfb0c47af84e1ca29a4c63ba36c4"
 
 
 def test_imports_for_type_checkers_do_not_count(tmp_path):
