@@ -246,7 +246,7 @@ def run(faults: Iterable[Fault], tree: Path, known: Record) -> Iterator[dict[str
         runs = [[], near, far] if tests else [[own]]
         with Changed(tree, fault):
             seen = next((name for chosen in runs if chosen and (name := _failing(tree, chosen))), "")
-            static = "" if seen else _static(tree)
+            static = "" if seen else _linted(tree)
         yield {**asdict(fault), "tests": len(tests), "seen": seen, "static": static}
 
 
@@ -275,7 +275,7 @@ def _pytest(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=HANGS)
 
 
-def _static(tree: Path) -> str:
+def _linted(tree: Path) -> str:
     for tool in (["ruff", "check", "course", "grading"], ["mypy"]):
         if subprocess.run([tree / ".venv/bin" / tool[0], *tool[1:]], cwd=tree, capture_output=True).returncode:
             return tool[0]

@@ -148,7 +148,7 @@ def looked_at(root: Path, folder: Path) -> tuple[NotebookNode, dict[str, object]
     return ran, json.loads(ran.cells.pop().outputs[0].text)
 
 
-@pytest.mark.quick_cases("drop the last")
+@pytest.mark.full
 def test_every_place_says_what_the_course_asks(adapted, tmp_path, monkeypatch, sandboxed):
     root, change = adapted
     monkeypatch.setenv("ATTENTION_MEMORY", "off")

@@ -30,7 +30,6 @@ def course(tmp_path: Path) -> Path:
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_what_students_hand_in_is_graded_as_before(course, lesson, sandboxed):
     for student in ("ada", "ben"):  # right answers, and an untouched notebook

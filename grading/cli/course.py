@@ -169,7 +169,8 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _newer_python() -> str:
     """Advice for a course whose students use a newer Python than this one; "" if there is none."""
-    from ..course_dir.paths import NoCourseError, course_root
+    from ..course_dir.paths import course_root
+    from ..errors import NoCourseError
     from ..notebooks.python_version import python_versions
 
     here = sys.version_info[:2]

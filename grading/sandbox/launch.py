@@ -45,7 +45,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "ATTENTION_MEMORY": "off",  # a learner's saved progress has no place in grading
 }
-_START = (
+START = (
     "import sys; sys.path.append({here!r}); from sandbox import forkserver; sys.path.pop(); "
     "forkserver.main({descriptor})"
 )
@@ -210,7 +210,7 @@ def _start(log: IO[bytes]) -> tuple[subprocess.Popen[bytes], socket.socket]:
     """Start a fork server's process; return it and our end of its socket."""
     ours, theirs = _pair()
     with theirs:
-        code = _START.format(here=str(Path(__file__).parents[1]), descriptor=theirs.fileno())
+        code = START.format(here=str(Path(__file__).parents[1]), descriptor=theirs.fileno())
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", code],
             env=ENVIRONMENT,

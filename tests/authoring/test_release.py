@@ -54,7 +54,6 @@ def test_an_answer_may_use_the_usual_names_without_an_import(lesson, name):
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("00_start")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_committed_examples_match_grader_tests(lesson):
     made = build_examples(ROOT / "grader_tests" / lesson)
@@ -154,7 +153,6 @@ def test_no_solution_or_hidden_test_marker_is_left(shipped):
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_the_grader_is_shipped_unless_a_lesson_shows_it(shipped, lesson):
     secret = set(grader_lines(lesson)) - set().union(*map(taught_lines, LESSONS))

@@ -174,7 +174,6 @@ def with_torch(folder: Path, more: str = "") -> str:
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("attention_course*")
 @pytest.mark.parametrize(
     ("package", "told"),
     [

@@ -57,6 +57,7 @@ def back_up_while_grading(root: Path, to: Path) -> int:
     return found.grades
 
 
+@pytest.mark.full
 def test_a_backup_made_during_grading_is_complete_and_can_be_graded_to_the_end(tmp_path, capsys):
     root = build_course(tmp_path / "course", config="c.JudgedExecute.unsandboxed = True", release=[ONE])
     for student in STUDENTS:

@@ -238,6 +238,7 @@ def test_grading_stopped_on_a_cluster_keeps_its_grades_and_continues(running, co
     assert before.items() <= graded_at(course).items()
 
 
+@pytest.mark.full("starts a cluster")
 def test_a_worker_with_another_version_is_refused_in_one_sentence(running, course, monkeypatch):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     here = cluster_bundle.versions()
@@ -255,7 +256,6 @@ def test_only_encrypted_or_local_addresses_are_private():
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("nowhere")
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "spam://127.0.0.1:1"])
 def test_a_scheduler_that_does_not_answer_gives_a_one_sentence_error(course, address, monkeypatch):
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")

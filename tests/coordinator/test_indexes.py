@@ -62,7 +62,6 @@ def by_nbgrader(course: Path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("<lambda>")
 @pytest.mark.parametrize("graded", [lambda course: grade_class(course, [ONE], RecordingConsole()), by_nbgrader])
 def test_no_statement_for_one_submission_scans_the_rows_of_all(course, asked, graded):
     graded(course)

@@ -167,6 +167,7 @@ def table_names(gradebook: Gradebook) -> set[str]:
     return set(tables.tables)
 
 
+@pytest.mark.full
 def test_data_that_also_concerns_others_is_named_and_kept(course, capsys):
     (course / "class.html").write_text(f"<td>{WHO}</td>")
     with open_gradebook(course) as gradebook:

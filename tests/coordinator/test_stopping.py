@@ -46,7 +46,6 @@ def test_only_one_process_grades_a_course_at_a_time(course, command, status):
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("2")
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_stopped_grading_reports_what_is_kept_and_continues_there(course, by):
     for number in range(6):

@@ -171,7 +171,6 @@ def test_what_an_answer_may_name_of_the_package_is_left_alone(code):
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("05_causal_mask")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_right_answers_use_nothing_of_it(lesson):
     """Sample models are called as they are given: functions, closures and modules."""

@@ -44,7 +44,6 @@ def with_a_slip(right: Any) -> Any:
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("softmax")
 @pytest.mark.parametrize("exercise", FORMED, ids=lambda exercise: exercise.name)
 def test_a_wrong_type_costs_only_the_criterion_for_types(exercise):
     right = Answer(exercise.name, "right", exercise.alternatives[0].code).load()

@@ -240,7 +240,6 @@ def slow_texts(solved: dict[str, Any]) -> bytes:
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("long_text*-False")
 @pytest.mark.parametrize("unsandboxed", [False, True])
 @pytest.mark.parametrize(
     ("make", "limits", "said"),
@@ -313,7 +312,7 @@ def wait_for_judge(command: psutil.Process, without: set[int]) -> list[psutil.Pr
     raise AssertionError("no judge was started")
 
 
-@pytest.mark.quick_cases("judge")
+@pytest.mark.full
 @pytest.mark.parametrize("which", ["judge", "server"])
 def test_a_submission_whose_judge_is_killed_is_judged_by_another(course: Any, solved: Any, which: str) -> None:
     slow = with_answers(course.release, double=f"import time\ntime.sleep(3)\n{DOUBLE}", halve=HALVE)

@@ -150,7 +150,6 @@ def spy_on(root: Path, lesson: str, name: str, code: str) -> str:
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("answers-softmax")
 @pytest.mark.parametrize("name", [name for names in SPIED.values() for name in names])
 @pytest.mark.parametrize("spy", [SPY, SPY + SPY_OF_NAMES, SPY_IN_ERRORS], ids=["answers", "names", "errors"])
 def test_a_table_of_all_that_a_spy_brings_back_earns_nothing_new(released_course, spy: str, name: str) -> None:

@@ -48,7 +48,6 @@ def test_a_submission_gets_its_verdict(released_course, case):
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("right-by-recursion")
 @pytest.mark.parametrize("case", cases("right", "wrong")[::3], ids=lambda case: case.name)
 def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(released_course, case):
     root = released_course(case.lesson)

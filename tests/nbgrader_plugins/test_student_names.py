@@ -49,6 +49,7 @@ def nbgrader(root: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.full("starts every command of nbgrader and of ours")
 def test_every_entry_point_refuses_and_takes_the_same(course, tmp_path, capsys):
     inbound = tmp_path / "exchange" / "attention" / "inbound"
     for student in [*UNFIT, *FIT]:

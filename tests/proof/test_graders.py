@@ -41,7 +41,6 @@ def test_a_grader_is_proved_and_its_verdicts_are_the_recorded_ones(lesson, name)
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("02_softmax-softmax")
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_a_mutant_loses_something_or_is_listed_as_equivalent(lesson, name):
     found = prover(lesson, random.choice(SEEDS))
@@ -62,7 +61,6 @@ def test_every_equivalent_is_a_mutant_and_has_a_reason(lesson, name):
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, released_course):
     root = released_course(lesson)

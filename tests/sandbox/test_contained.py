@@ -58,6 +58,7 @@ outside = pytest.mark.skipif(
 with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock, the second barrier")
 
 
+@pytest.mark.full("makes a container like Docker's, and runs 17 tests in it")
 @outside
 @pytest.mark.quick_cases("landlock")
 @pytest.mark.parametrize("options", [[], ["--without-landlock"]], ids=["landlock", "without"])

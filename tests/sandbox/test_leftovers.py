@@ -146,7 +146,6 @@ print(server().process.pid, server().directory, flush=True)
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("os.kill*")
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "sys.exit()"])
 def test_the_server_and_its_kernels_end_with_the_grader(end: str) -> None:
     script = GRADER.format(hostile=HOSTILE, long=LONG, end=end)

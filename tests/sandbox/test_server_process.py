@@ -46,14 +46,16 @@ def test_a_process_that_waits_for_a_processor_is_waited_for_and_one_that_sleeps_
 
 
 def test_a_fork_server_that_did_not_start_again_is_started_at_the_next_request(monkeypatch):
-    monkeypatch.setattr(launch, "_servers", {})
-    monkeypatch.setattr(launch, "_START", ANSWER)
-    process = launch.server_of({}).process
+    asked = {"tree": "of this test alone"}
+    monkeypatch.setattr(launch, "START", ANSWER)
+    process = launch.server_of(asked).process
     process.kill()
     process.wait()
-    monkeypatch.setattr(launch, "_START", "")
+    monkeypatch.setattr(launch, "START", "")
     with pytest.raises(SandboxUnavailable, match="it gave no answer"):
-        launch.server_of({})
-    monkeypatch.setattr(launch, "_START", ANSWER)
-    assert launch.server_of({}).alive
-    launch.close_all()
+        launch.server_of(asked)
+    monkeypatch.setattr(launch, "START", ANSWER)
+    started = launch.server_of(asked)
+    assert started.alive
+    started.process.kill()
+    started.process.wait()

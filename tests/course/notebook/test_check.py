@@ -237,7 +237,6 @@ def test_a_call_in_a_report_can_be_typed():
 
 
 @pytest.mark.full
-@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", lessons())
 def test_right_answers_of_every_style_pass_and_a_known_mistake_is_named(learner, lesson):
     """Of the mistakes one of each exercise, always the same: tests/proof/test_graders.py has all."""

@@ -60,6 +60,7 @@ LESSONS = pytest.mark.parametrize("lesson", lessons(), scope="module")
 QUICK = pytest.mark.quick_cases("02_softmax")
 
 
+@pytest.mark.full
 @QUICK
 @LESSONS
 def test_reports_are_short(lesson):
