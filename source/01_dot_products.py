@@ -856,9 +856,9 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # ```
 #
 # Its tests passed, because they compared only equal texts, texts with nothing in common, and texts whose vectors are equally
-# long. For other texts the "cosine" was 2.0 in one order and 0.4 in the other ([oscal-deep-diff
-# #100](https://github.com/usnistgov/oscal-deep-diff/pull/100)). Two tests catch it: is the measure symmetric, and is it the
-# same for `a` and `10 * a`?
+# long. For other texts the "cosine" was 2.0 in one order and 0.4 in the other
+# ([oscal-deep-diff #100](https://github.com/usnistgov/oscal-deep-diff/pull/100)). Two tests catch it: is the measure symmetric,
+# and is it the same for `a` and `10 * a`?
 #
 # **`(n,)` times `(n, 1)`,** the trap of section 1, in a training loop: `mean()` hid the `(n, n)` products, and the program
 # learned more slowly ([DeepRL_Algorithms #13](https://github.com/RITCHIEHuang/DeepRL_Algorithms/issues/13)). `nn.MSELoss` now

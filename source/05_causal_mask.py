@@ -24,6 +24,7 @@
 
 # %%
 import math
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -841,10 +842,8 @@ predict("the leak that the draft misses", ...)
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(sees_the_future)
 
+
 # %% nbgrader={"grade": false, "grade_id": "sees_the_future", "locked": false, "schema_version": 3, "solution": true, "task": false}
-from collections.abc import Callable
-
-
 def sees_the_future(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> bool:
     """Whether any output of `attention` depends on a later input.
 

@@ -21,6 +21,7 @@
 
 # %%
 import math
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -876,9 +877,6 @@ print("layer 1, position 10:", [round(share, 2) for share in last.tolist()], f"t
 
 
 # %% nbgrader={"grade": false, "grade_id": "necessary_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
-from collections.abc import Callable
-
-
 def necessary_heads(
     loss_without: Callable[[list[tuple[int, int]]], float], scores: torch.Tensor, chance: float
 ) -> list[tuple[int, int]]:

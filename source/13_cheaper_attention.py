@@ -1220,9 +1220,9 @@ figures.show(
 # What it holds is limited: keys that are not orthogonal disturb each other. The **delta rule** corrects this. Before it writes
 # a value, it reads what the state already has under this key, and writes only the difference ([Schlag et
 # al.](https://arxiv.org/abs/2102.11174), February 2021; trained in parallel by [Yang et al.](https://arxiv.org/abs/2406.06484),
-# June 2024). Some models mix such layers with full attention: Kimi Linear ([report](https://arxiv.org/abs/2510.26692), October
-# 2025) has three layers with a gated delta rule for each layer of full attention. The challenge below is the delta rule without
-# gates.
+# June 2024). Some models mix such layers with full attention: Kimi Linear ([report](https://arxiv.org/abs/2510.26692),
+# October 2025) has three layers with a gated delta rule for each layer of full attention. The challenge below is the delta rule
+# without gates.
 
 # %% tags=["demo"]
 # @title What a layer keeps as the text grows

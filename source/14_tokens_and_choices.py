@@ -29,6 +29,7 @@ import torch
 import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, review, small_lm, use
 from course.models import token_fallbacks
+from course.sample_models import LinkedIds
 from torch import nn
 
 begin("14_tokens_and_choices")
@@ -1458,10 +1459,8 @@ for text, share in valid.items():
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(train_bpe_counted)
 
+
 # %%
-from course.sample_models import LinkedIds
-
-
 def train_bpe_counted(ids: LinkedIds, n_merges: int) -> list[tuple[int, int]]:
     """The merges of `train_bpe`, from a linked list of ids that is joined in place, with counts that are updated.
 

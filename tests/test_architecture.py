@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from .support.repository import ROOT
 
+HAVE_DOCSTRINGS = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+ASSIGNMENTS = ast.Assign | ast.AnnAssign
 BIN = Path(sys.executable).parent
 
 CHECKS = [
@@ -28,6 +33,14 @@ def test_the_tree_is_clean(command):
     program, *arguments = command.split()
     done = subprocess.run([BIN / program, *arguments], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """The code of this repository, without submissions, which may be broken, and lessons."""
+    folders = ("course", "grading", "benchmarks", "tests", "tools", "grader_tests")
+    paths = [p for folder in folders for p in (ROOT / folder).rglob("*.py") if "submissions" not in p.parts]
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def private(name: str) -> bool:
@@ -55,13 +68,37 @@ def made_and_wanted(tree: ast.Module) -> tuple[set[str], set[str]]:
 
 
 def test_no_private_name_is_used_across_modules():
-    folders = ("course", "grading", "benchmarks", "tests", "grader_tests")
-    paths = [p for folder in folders for p in (ROOT / folder).rglob("*.py") if "submissions" not in p.parts]
-    names = {path: made_and_wanted(ast.parse(path.read_text(encoding="utf-8"))) for path in paths}
+    names = {path: made_and_wanted(tree) for path, tree in trees().items()}
     ours = set().union(*(made for made, _ in names.values()))
     found = {
         f"{path.relative_to(ROOT)}: {name}" for path, (made, wanted) in names.items() for name in (wanted & ours) - made
     }
+    assert not found
+
+
+def stray_strings(tree: ast.AST) -> Iterator[int]:
+    """The lines of strings that are statements, except docstrings and strings that document the assignment above."""
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            for above, statement in pairwise([node, *block] if isinstance(block, list) else []):
+                documents = isinstance(above, HAVE_DOCSTRINGS if above is node and name == "body" else ASSIGNMENTS)
+                match statement:
+                    case ast.Expr(ast.JoinedStr()):
+                        yield statement.lineno
+                    case ast.Expr(ast.Constant(str())) if not documents:
+                        yield statement.lineno
+
+
+def test_strings_that_are_statements_are_found():
+    fine = '"""Doc."""\nx = 1\n"x: documented"\nclass A:\n    """Doc."""\n    y: int = 2\n    "documented"\n'
+    stray = 'def f():\n    """Doc."""\n\n\n"a"\nif x:\n    "b"\nelse:\n    "c"\n    x = 3\n    f"d {x}"\nprint(f"e")\n'
+    assert list(stray_strings(ast.parse(fine))) == []
+    assert sorted(stray_strings(ast.parse(stray))) == [5, 7, 9, 11]
+
+
+def test_no_string_is_a_statement():
+    found = {f"{path.relative_to(ROOT)}:{line}" for path, tree in trees().items() for line in stray_strings(tree)}
     assert not found
 
 

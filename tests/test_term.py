@@ -185,7 +185,8 @@ TERM: list[Step] = [
     (
         "grading release",
         nothing,
-        rf"since the last proof: {MINE}\.(?s:.*){LESSON}: released as(?s:.*)still mentions entropy",
+        rf"since the last proof: {MINE}\.(?s:.*){LESSON}: released as release/{LESSON}/{LESSON}\.ipynb\n{LESSON}: the "
+        rf"text still mentions entropy, in “Lesson 2: Softmax”\. Edit source/{LESSON}\.py if that misleads\.\n",
     ),
     (f"nbgrader generate_assignment {LESSON}", nothing, "."),
     ("grading publish ../students --repository https://github.com/you/attention-autumn", nothing, r"\d files written"),

@@ -29,6 +29,7 @@ from .lesson_text import FOLDED, HEADING, read_lesson
 from .predictions import hold_predictions_to_the_rules
 from .questions import insert_questions
 from .student_install import delivery, insert_setup_cell, origin
+from .text_rules import hold_lines_to_the_rules, hold_names_to_the_rules
 
 
 def build_lesson(root: Path, name: str) -> bool:
@@ -82,6 +83,8 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
     _hold_challenges_to_the_rules(notebook, text, lesson)
     _hold_steps_to_the_rules(notebook, text, lesson)
+    hold_names_to_the_rules(notebook, text, lesson)
+    hold_lines_to_the_rules(notebook, text)
     for exercise in lesson.all_tasks.values():
         for see in {exercise.see, *(m.see for m in exercise.mistakes)} - {""}:
             if see not in headings:

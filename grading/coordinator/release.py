@@ -74,7 +74,4 @@ def _still_named(root: Path, name: str) -> Iterator[str]:
     for exercise in left_out:
         if places := still_named(notebook, exercise):
             listed = ", ".join(f"“{place}”" for place in places)
-            yield f"{name}: the text still mentions {exercise}, in {listed}. Edit source/{name}.py if that "
-
-
-"misleads."
+            yield f"{name}: the text still mentions {exercise}, in {listed}. Edit source/{name}.py if that misleads."

@@ -48,6 +48,12 @@ def edit(path: Path, old: str, new: str) -> None:
         ('# %% tags=["demo"]\ncheck(halve)', "# %%\ncheck(halve)", "tagged demo"),
         ("def halve(x):", "def half_of(x):", "the step halve needs a cell that defines it"),
         ("### Step: halve a number", "### Step: half", "refers to the heading 'Step: halve a number'"),
+        ("def halve(x):", "def halve(x: Callable):", "the cell 'def halve(x: Callable):' reads Callable"),
+        (
+            "# What is the shape of",
+            "# What is the\n# # shape of",
+            "the line '# shape of `scores[:, None]`?' would be shown",
+        ),
     ],
 )
 def test_text_and_data_must_agree(lesson, old, new, fault):

@@ -117,8 +117,9 @@ def test_an_imported_package_of_another_version_is_reported_and_not_replaced(tmp
     done = subprocess.run(
         [sys.executable, "-c", f"import course\n{cell}"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout.startswith(
-        f"This notebook needs version 99.0 of the course's package, but version {NOW} is running."
+    assert done.stdout == (
+        f"This notebook needs version 99.0 of the course's package, but version {NOW} is running. Restart the kernel "
+        "and run this cell first. If you see this message again, download the notebook again.\n"
     )
 
 

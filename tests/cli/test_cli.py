@@ -98,8 +98,10 @@ def test_version_prints_the_version(capsys):
 def test_outside_a_course_the_error_says_where_to_go(tmp_path, grading, verb):
     status, out, err = grading(tmp_path, verb)
     assert status == 2
-    assert err.startswith(f"grading: course not found: no nbgrader_config.py in {tmp_path} or above it. Change to")
-    assert "Change to your course folder" in err
+    assert err == (
+        f"grading: course not found: no nbgrader_config.py in {tmp_path} or above it. Change to your course folder, "
+        "pass --course DIR, or make a course with `grading init DIR`.\n"
+    )
     assert out == ""
     assert not list(tmp_path.iterdir())
 

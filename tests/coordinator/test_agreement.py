@@ -64,8 +64,10 @@ def test_graders_with_other_points_than_the_text_are_named(course):
 
 def test_an_exercise_missing_on_one_side_is_named(course):
     (course / "grader_tests" / LESSON / "__init__.py").write_text('EXERCISES = ("double", "triple")\n')
-    (found,) = disagreements(course, LESSON)
-    assert found.startswith("01_double: grader_tests/01_double has the exercise triple, source/01_double.py does not.")
+    assert disagreements(course, LESSON) == [
+        "01_double: grader_tests/01_double has the exercise triple, source/01_double.py does not. "
+        "Make the two the same."
+    ]
 
 
 @pytest.mark.full

@@ -110,8 +110,9 @@ def test_a_slip_in_a_part_of_what_is_wrong_comes_after_the_wrong_values():
     """)
     assert "ValueError" not in verdict.explanation
     assert "ValueError" not in verdict.example["expected"]
-    assert verdict.advice.startswith(
-        "Also: you do not raise ValueError for every argument that the exercise rules out."
+    assert verdict.advice == (
+        "Also: you do not raise ValueError for every argument that the exercise rules out. Check the arguments first, "
+        "and name the wrong one and its value in the message."
     )
 
 
