@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from grading.errors import KernelDied
+from grading.sandbox.forkserver import limit_ended
 from grading.sandbox.launch import server
 from grading.sandbox.policy import Policy, exit_reason
 
@@ -167,6 +168,11 @@ def test_open_files(start: Callable[..., Box]) -> None:
 def test_processor_time(start: Callable[..., Box], busy: str) -> None:
     box = start(cpu_seconds=1)
     assert dies(box, busy) == "the kernel used up its processor time (1 seconds)"
+
+
+@pytest.mark.parametrize(("code", "seconds", "expected"), [(-9, 0.8, True), (-9, 0.3, False), (1, 0.8, False)])
+def test_a_process_that_the_system_kills_a_little_early_used_up_its_time(code: int, seconds: float, expected: bool):
+    assert limit_ended(code, seconds, limit=1) == expected
 
 
 @pytest.mark.quick_cases("orphans")
