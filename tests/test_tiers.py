@@ -1,16 +1,26 @@
-"""The cases that `make test` leaves out are those that a test does not name."""
+"""What `make test` leaves out, and what it counts."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import pytest
 
 from .conftest import COLLECTED
+from .support.cpu_seconds import cpu_seconds, too_long
 from .support.tiers import mark_further_cases, tier_problems
 
 
 def test_every_named_case_is_there(request: pytest.FixtureRequest) -> None:
     """Looks at what this run collected: the whole suite in `make test`, whatever the marks then deselect."""
     assert not tier_problems(request.config.stash[COLLECTED])
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyprojecttoml("[tool.pytest.ini_options]\nmarkers = ['full', 'quick_cases']\n")
+    return pytester
 
 
 def collected(pytester: pytest.Pytester, source: str) -> list[pytest.Item]:
@@ -31,3 +41,19 @@ def test_named_cases_are_quick_and_the_others_full(pytester: pytest.Pytester) ->
 def test_a_name_without_a_case_is_a_problem(pytester: pytest.Pytester) -> None:
     (found,) = tier_problems(collected(pytester, f"@pytest.mark.quick_cases('two', 'four')\n{FAMILY}"))
     assert found.endswith("test_family: no case is called 'four'")
+
+
+def test_a_file_that_takes_more_than_its_share_is_named() -> None:
+    seconds = {f"tests/test_{number}.py::test_it": 10.0 for number in range(40)}
+    assert too_long(seconds) == []
+    (line,) = too_long(seconds | {"tests/test_long.py::test_one": 7.0, "tests/test_long.py::test_other": 7.0})
+    assert line.startswith("tests/test_long.py takes 3.4% of the tests' CPU seconds, and may take 3%. ")
+
+
+def test_the_cpu_seconds_of_a_process_count_while_it_runs_and_when_it_has_ended() -> None:
+    burn = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
+    before = cpu_seconds()
+    with subprocess.Popen([sys.executable, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout and process.stdout.readline()
+        assert cpu_seconds() - before > 0.25
+    assert cpu_seconds() - before > 0.25

@@ -29,7 +29,7 @@ def verdict(lesson, name, code):
     return judged(exercises(lesson)[name], Answer(name, "handed in", textwrap.dedent(code)), seed=7)[0]
 
 
-@pytest.mark.quick_cases("02_softmax")
+@pytest.mark.full
 @pytest.mark.parametrize("lesson", PAIRS)
 def test_of_two_mistakes_at_once_one_or_both_are_named_and_no_other(lesson):
     found = sum((count(exercise, PAIRS[lesson], seed=3) for exercise in exercises(lesson).values()), start=Counter())
