@@ -33,7 +33,7 @@ from .report_data import figures
 from .verdict_records import compact
 
 FILE = ".proofs.json"  # in the course's directory: lesson/exercise -> fingerprint of its proof
-SHIPPED = Path(__file__).with_name("shipped_proofs.json")  # lesson/exercise -> fingerprint, and the versions
+SHIPPED = Path(__file__).with_name("shipped_proofs.json")  # versions -> lesson/exercise -> fingerprint
 PROVER = "grading/proof/prover.py"
 Wanted = tuple[str, str]
 """A lesson, and one of its exercises."""
@@ -157,30 +157,33 @@ def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[st
 
 
 def shipped_proofs() -> dict[str, str]:
-    """Fingerprints of shipped proofs; none if they were made with other versions."""
-    known = read_shipped(SHIPPED)
-    return known["exercises"] if known["versions"] == versions() else {}
+    """Lesson/exercise -> fingerprint of its shipped proof, of those made with this Python and torch."""
+    return read_shipped(SHIPPED).get(versions(), {})
 
 
 def read_shipped(path: Path) -> dict[str, dict[str, str]]:
-    """The versions, and each exercise's fingerprint; nothing if there is no such file."""
+    """Versions -> lesson/exercise -> fingerprint; nothing if there is no such file."""
     if not path.is_file():
-        return {"versions": {}, "exercises": {}}
+        return {}
     known: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
     return known
 
 
 def write_shipped(path: Path, proofs: Mapping[str, str]) -> None:
-    record = {"versions": versions(), "exercises": dict(sorted(proofs.items()))}
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-
-
-def versions() -> dict[str, str]:
-    """The versions that a shipped proof is valid for: a torch for other devices computes the same on the processor."""
-    return {
-        "python": ".".join(platform.python_version_tuple()[:2]),
-        "torch": torch.__version__.partition("+")[0],
+    """Set the proofs made with these versions; of those made with others, keep what is still valid."""
+    others = {
+        made_with: {key: made for key, made in known.items() if proofs.get(key, made) == made}
+        for made_with, known in read_shipped(path).items()
     }
+    record = {**others, versions(): dict(sorted(proofs.items()))}
+    valid = {made_with: known for made_with, known in sorted(record.items()) if known}
+    path.write_text(json.dumps(valid, indent=1) + "\n", encoding="utf-8")
+
+
+def versions() -> str:
+    """The versions that a shipped proof is valid for: a torch for other devices computes the same on the processor."""
+    major, minor, _ = platform.python_version_tuple()
+    return f"Python {major}.{minor} torch {torch.__version__.partition('+')[0]}"
 
 
 def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wanted]:

@@ -55,7 +55,7 @@ class Plan:
     proofs      lesson/exercise -> fingerprint of its proof today
     check_data  lesson -> the exercises whose check data is out of date; "" for the lesson's examples
     verdicts    exercises whose recorded verdicts are out of date
-    shipped     exercises whose shipped proof is out of date
+    shipped     exercises whose shipped proof is out of date, or was made with other versions only
     measured    exercises whose strength figures are out of date, with `measure`
     """
 
@@ -85,7 +85,7 @@ def sync(
 
     Raises CourseError.
     """
-    plan = _plan(root, _chosen(root, exercises), measure)
+    plan = _plan(root, _chosen(root, exercises), check, measure)
     stale = _stale(plan)
     for name, kinds in stale.items():
         report(name, kinds)
@@ -126,10 +126,12 @@ def _chosen(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
     return {lesson: [e for name, e in chosen if name == lesson] for lesson in dict.fromkeys(name for name, _ in chosen)}
 
 
-def _plan(root: Path, exercises: dict[str, list[str]], measure: bool) -> Plan:
+def _plan(root: Path, exercises: dict[str, list[str]], check: bool, measure: bool) -> Plan:
     tests, plan = root / "grader_tests", Plan(exercises)
     code, known = packages(tests), fingerprint_file(tests).read()
     figures = write_reports.read_figures(root) if measure else {}
+    shipped = read_shipped(_shipped(root))  # what is committed is up to date if it was proved with any versions
+    proved = list(shipped.values()) if check else [shipped.get(versions(), {})]
     for lesson, names in exercises.items():
         folder = place_of_check_data(root, lesson)
         if folder is not None:
@@ -142,12 +144,11 @@ def _plan(root: Path, exercises: dict[str, list[str]], measure: bool) -> Plan:
             continue
         made_of = fingerprints(root, lesson, code)
         records = verdict_records.read_records(root, lesson)
-        shipped = read_shipped(_shipped(root))["exercises"]
         graded = load_lesson(tests / lesson).all_exercises
         for name in names:
             key = f"{lesson}/{name}"
             plan.proofs[key] = made_of[name]
-            if _ships_proofs(root) and shipped.get(key) != made_of[name]:
+            if _ships_proofs(root) and made_of[name] not in [one.get(key) for one in proved]:
                 plan.shipped.append((lesson, name))
             if name not in graded:  # a step has no verdicts, and its strength is not measured
                 continue
@@ -184,11 +185,8 @@ def _make_check_data(plan: Plan, root: Path, progress: Progress) -> None:
 
 def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
     """Prove exercises that lack a proof, verdicts or figures, and record the results."""
-    fresh = read_shipped(_shipped(root))["versions"] != versions() and bool(plan.shipped)
-    every = [(lesson, name) for lesson, names in plan.exercises.items() for name in names]
-    unshipped = every if fresh else plan.shipped
-    unproved = not_proved(root, plan.exercises) if unshipped else []
-    needed = {*plan.verdicts, *plan.measured, *(one for one in unproved if one in unshipped)}
+    unproved = not_proved(root, plan.exercises) if plan.shipped else []
+    needed = {*plan.verdicts, *plan.measured, *(one for one in unproved if one in plan.shipped)}
     last_first = sorted(needed, reverse=True)  # the last lessons take longest
     row, found = progress.add_task("exercises proved", total=len(needed)), []
     for one in prove(root, last_first):
@@ -198,10 +196,10 @@ def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
             made = _verdicts(plan.proofs[one.key], one.verdicts)
             fingerprint_file(root / "grader_tests").add({f"verdicts of {one.key}": made})
         progress.advance(row)
-    if unshipped:
+    if plan.shipped:
         failed = {one.key for one in found if one.problems}
-        kept = {} if fresh else read_shipped(_shipped(root))["exercises"]
-        proofs = kept | {key: plan.proofs[key] for key in map("/".join, unshipped)}
+        kept = read_shipped(_shipped(root)).get(versions(), {})
+        proofs = kept | {key: plan.proofs[key] for key in map("/".join, plan.shipped)}
         there = {key: made for key, made in proofs.items() if (root / "grader_tests" / key).is_dir()}
         write_shipped(_shipped(root), {key: made for key, made in there.items() if key not in failed})
     return found

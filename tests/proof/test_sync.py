@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,9 @@ def work(monkeypatch) -> list[str]:
 @pytest.mark.slow
 def test_all_is_made_and_then_up_to_date(course, work, capsys):
     shipped = json.loads((course / "grading" / "proof" / "shipped_proofs.json").read_text())
-    assert shipped["versions"] == versions()
-    assert list(shipped["exercises"]) == [f"{ONE}/double", f"{TWO}/halve"]
+    assert {made_with: list(proofs) for made_with, proofs in shipped.items()} == {
+        versions(): [f"{ONE}/double", f"{TWO}/halve"]
+    }
     assert json.loads((course / "tests" / "verdicts" / f"{ONE}.json").read_text())["double"]["solution"] == ["11"]
     assert (course / "course" / "examples" / ONE / "double.practice").is_file()
     assert "**squares**" in (course / "build" / "reports" / "mistakes.md").read_text()
@@ -162,7 +164,7 @@ def test_a_failed_proof_is_reported_and_not_shipped(course, capsys):
         in capsys.readouterr().out
     )
     shipped = json.loads((course / "grading" / "proof" / "shipped_proofs.json").read_text())
-    assert list(shipped["exercises"]) == [f"{TWO}/halve"]
+    assert list(shipped[versions()]) == [f"{TWO}/halve"]
     assert (course / "tests" / "verdicts" / f"{ONE}.json").read_bytes() == verdicts
     assert sync(course, check=True) == 1
 
@@ -179,8 +181,23 @@ def test_what_was_proved_before_it_was_shipped_is_released_without_a_proof(cours
     assert work == []
     rewrite(course / "grader_tests" / TWO / "halve" / "contract.py", "points=2", "points=2.0")
     assert unproved(course, TINY_LESSONS) == [TWO]
-    monkeypatch.setattr(runner, "versions", lambda: {**versions(), "torch": "0.4"})
+    monkeypatch.setattr(runner, "versions", lambda: "Python 3.11 torch 0.4")
     assert unproved(course, TINY_LESSONS) == TINY_LESSONS
+
+
+@pytest.mark.slow
+def test_another_python_adds_its_proofs_and_drops_only_what_no_longer_holds(course, monkeypatch):
+    shipped = course / "grading" / "proof" / "shipped_proofs.json"
+    first, proofs = versions(), json.loads(shipped.read_text())[versions()]
+    monkeypatch.setattr(platform, "python_version_tuple", lambda: ("3", "99", "1"))
+    monkeypatch.setattr(runner, "SHIPPED", shipped)
+    assert runner.shipped_proofs() == {}
+    assert sync(course, check=True) == sync(course) == 0
+    assert json.loads(shipped.read_text()) == {first: proofs, versions(): proofs}
+    rewrite(course / "grader_tests" / TWO / "halve" / "contract.py", "points=2", "points=2.0")
+    assert sync(course) == 0
+    assert json.loads(shipped.read_text())[first] == {f"{ONE}/double": proofs[f"{ONE}/double"]}
+    assert runner.shipped_proofs().keys() == proofs.keys()
 
 
 @pytest.mark.slow
