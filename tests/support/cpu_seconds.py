@@ -33,7 +33,7 @@ TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 def cpu_seconds() -> float:
     """The CPU seconds of this process, of its descendants, and of those that ended and were waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used) + sum(map(_of_process, _descendants(os.getpid())))
+    return sum(usage.ru_utime + usage.ru_stime for usage in used) + sum(map(_of_process, _descendants(os.getpid())))
 
 
 def _descendants(pid: int) -> Iterator[int]:
