@@ -101,6 +101,13 @@ def test_the_minimum_is_stated_and_asked() -> None:
             require()
 
 
+@linux_only
+def test_another_user_is_granted_to_those_who_may_become_one() -> None:
+    tried = subprocess.run([sys.executable, "-c", "import os; os.setuid(65534)"], capture_output=True)
+    granted = {grant.name: grant.granted for grant in grants()}
+    assert granted["another user"] == (tried.returncode == 0)
+
+
 def test_the_error_survives_pickling() -> None:
     problem = pickle.loads(pickle.dumps(SandboxUnavailable("No way.", "Do this.")))
     assert (problem.missing, problem.remedy, str(problem)) == ("No way.", "Do this.", "No way.\nDo this.")
