@@ -28,11 +28,11 @@ def demand_extra(name: str, purpose: str) -> None:
     purpose: what needs it, as in "A web site"
     """
     demanded = map(Requirement, requires("attention-course-teach") or [])
-    extra = [one for one in demanded if one.marker and one.marker.evaluate({"extra": name})]
-    if missing := [one for one in extra if not _is_installed(one.name)]:
-        quoted = " ".join(f'"{one.name}{one.specifier}"' for one in missing)
+    extra = [wanted for wanted in demanded if wanted.marker and wanted.marker.evaluate({"extra": name})]
+    if missing := [wanted for wanted in extra if not _is_installed(wanted.name)]:
+        quoted = " ".join(f'"{wanted.name}{wanted.specifier}"' for wanted in missing)
         raise MissingExtra(
-            f"nothing was done. {purpose} needs {', '.join(one.name for one in missing)}, which "
+            f"nothing was done. {purpose} needs {', '.join(wanted.name for wanted in missing)}, which "
             f"{'is' if len(missing) == 1 else 'are'} not installed: run `pip install {quoted}`"
         )
 
