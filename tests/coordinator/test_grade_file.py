@@ -56,6 +56,13 @@ def test_a_file_that_cannot_be_read_has_a_result_and_a_page(graded, tmp_path):
     assert found.page
 
 
+def test_the_course_says_how_large_a_file_may_be(graded, monkeypatch, capsys):
+    monkeypatch.chdir(graded)
+    file = graded / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
+    main.main(["grade-file", str(file), LESSON, "--SubmissionExporter.max_bytes=1000"])
+    assert json.loads(capsys.readouterr().out)["points"] == 0
+
+
 def test_the_command_writes_the_result_and_the_page(graded, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(graded)
     file = graded / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb"
