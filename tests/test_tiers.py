@@ -57,3 +57,9 @@ def test_the_cpu_seconds_of_a_process_count_while_it_runs_and_when_it_has_ended(
         assert process.stdout and process.stdout.readline()
         assert cpu_seconds() - before > 0.25
     assert cpu_seconds() - before > 0.25
+
+
+def test_processes_may_end_while_they_are_counted() -> None:
+    with subprocess.Popen(["sh", "-c", "for i in $(seq 500); do sh -c true; done"]) as shell:
+        while shell.poll() is None:
+            cpu_seconds()

@@ -35,21 +35,28 @@ def cpu_seconds() -> float:
 
 
 def _descendants(pid: int) -> Iterator[int]:
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:  # a thread that has ended
-            continue
-        for child in map(int, children):
+    for thread in _threads(pid):
+        for child in map(int, _text(f"/proc/{pid}/task/{thread}/children").split()):
             yield child
             yield from _descendants(child)
 
 
-def _of_process(pid: int) -> float:
+def _threads(pid: int) -> list[str]:
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return os.listdir(f"/proc/{pid}/task")
     except OSError:  # a process that has ended
-        return 0.0
+        return []
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:  # a process or thread that has ended
+        return ""
+
+
+def _of_process(pid: int) -> float:
+    fields = _text(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / TICK  # utime, stime, and both of its children (proc(5))
 
 
