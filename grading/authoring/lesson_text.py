@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 
 import jupytext
@@ -21,8 +23,13 @@ HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
 
 
 def read_lesson(path: Path) -> NotebookNode:
-    """A lesson's text as a notebook with stable cell ids."""
-    notebook: NotebookNode = jupytext.read(path, fmt="py:percent")
+    """A lesson's text as a notebook with stable cell ids, which the caller may change."""
+    return deepcopy(_parsed(path.read_text(encoding="utf-8")))
+
+
+@lru_cache(maxsize=32)  # a release derives many things from one text, and to parse it takes thirty times as long
+def _parsed(text: str) -> NotebookNode:
+    notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNELSPEC))
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell, name in zip(notebook.cells, _ids(notebook), strict=True):

@@ -8,9 +8,11 @@ import sys
 import zipfile
 from pathlib import Path
 
+import jupytext
 import nbformat
 import pytest
 import torch
+from rich.console import Console
 
 from course.check_data import split_packed
 from course.harness.serialization import Node, pack
@@ -19,6 +21,8 @@ from grading.authoring.build import build_lesson
 from grading.authoring.check_data import same_examples
 from grading.authoring.check_data_files import build_examples
 from grading.authoring.lesson_text import read_lesson
+from grading.authoring.student_repo import stale_releases
+from grading.coordinator.release import release_lessons
 from grading.errors import BuildError
 from grading.exercises.lesson import load_lesson
 
@@ -104,6 +108,20 @@ def test_only_a_demo_with_a_title_is_folded_in_jupyterlab_and_colab(tmp_path):
     text.write_text(text.read_text() + "\n\n# %%\n# @title Not for you\ntaught = 1\n")
     with pytest.raises(BuildError, match="'# @title Not for you' is folded but not tagged demo"):
         build_lesson(root, TINY_LESSONS[0])
+
+
+def test_a_release_parses_each_lessons_text_once(tmp_path, monkeypatch):
+    root, parsed = build_course(tmp_path / "course"), []
+    for name in TINY_LESSONS:  # a text that no other test of this process has parsed
+        text = root / "source" / f"{name}.py"
+        text.write_text(text.read_text() + f"\n# %% [markdown]\n# {tmp_path}\n")
+    parse = jupytext.reads
+    monkeypatch.setattr(jupytext, "reads", lambda text, **how: parsed.append(text) or parse(text, **how))
+    assert release_lessons(root, TINY_LESSONS, Console(quiet=True)) == dict.fromkeys(TINY_LESSONS, True)
+    assert not stale_releases(root, TINY_LESSONS)
+    assert sorted(parsed) == sorted((root / "source" / f"{name}.py").read_text() for name in TINY_LESSONS)
+    read_lesson(text).cells.clear()
+    assert read_lesson(text).cells, "what a caller changes is its own"
 
 
 @pytest.mark.full
