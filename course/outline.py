@@ -40,14 +40,15 @@ def read_outline(text: str) -> Outline:
 
 
 def scale_points(points: Sequence[float], total: float) -> list[float]:
-    """Scale the points of criteria so that they sum to `total` exactly.
+    """Scale the points of criteria so that they sum to `total`.
 
-    Points are multiples of a power of two: the largest one that gives every criterion some points, and none over a
-    third too many or too few; otherwise the smallest in UNITS.
+    The sum is exact if `total` is a multiple of the smallest in UNITS. Points are then multiples of a power of two: the
+    largest one that gives every criterion some points, and none over a third too many or too few; otherwise the
+    smallest.
     """
     before = sum(points)
     exact = [value * total / before for value in points]
-    if all(value * 32 == int(value * 32) for value in exact):
+    if total * 32 != int(total * 32) or all(value * 32 == int(value * 32) for value in exact):
         return exact
     for unit in UNITS:
         scaled = _rounded(exact, total, unit)

@@ -29,7 +29,10 @@ from course.harness.fingerprints import fingerprint, same_fingerprint, to_record
 from course.harness.program import Observation
 from course.harness.serialization import Node, PackingError, pack, unpack
 
+from ..course_dir.lesson_change import LessonChange
+from ..course_dir.lesson_marks import exercise_points
 from ..errors import CheckDataError
+from ..exercises.adapted import load_adapted
 from ..exercises.case import practice_text, spelled_out
 from ..exercises.exercise import Exercise, Mistake
 from ..exercises.lesson import load_lesson
@@ -55,7 +58,9 @@ def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, 
     The last digits of the numbers depend on this machine; see `build.py`. Raises CheckDataError.
     """
     lesson = load_lesson(tests)
-    examples = {"lesson": lesson.name, "exercises": {n: exported_examples(e) for n, e in lesson.exercises.items()}}
+    asked = load_adapted(tests, LessonChange(exercise_points(tests.parents[1], tests.name))).exercises
+    exercises = {n: exported_examples(e) | {"points": asked[n].points} for n, e in lesson.exercises.items()}
+    examples = {"lesson": lesson.name, "exercises": exercises}
     if lesson.challenges:
         examples["challenges"] = {n: exported_examples(e) for n, e in lesson.challenges.items()}
     if lesson.steps:

@@ -18,6 +18,7 @@ from pathlib import Path
 from course.notebook import catalog
 
 from ..course_dir.fingerprints import FingerprintFile, Packages, code_digest, packages, python_files
+from ..course_dir.lesson_marks import exercise_points
 from ..errors import BuildError
 from ..exercises.lesson import load_lesson
 from .check_data import export_lesson, same_examples
@@ -75,13 +76,14 @@ def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None)
     code, settings = code or packages(tests.parent), [f"{name}={value}" for name, value in ON_ANY_MACHINE.items()]
     names = load_lesson(tests).all_tasks
 
-    def made_of(file: Path, *modules: Path) -> str:
+    def made_of(file: Path, *modules: Path, about: Iterable[str] = ()) -> str:
         held = code_digest(file) if file.is_file() else ""
-        return code.fingerprint(EXPORTER, *modules, about=[*settings, held])
+        return code.fingerprint(EXPORTER, *modules, about=[*settings, held, *about])
 
     every = [module for name in names for module in python_files(tests / name)]
     practice = {n: made_of(folder / tests.name / f"{n}.practice", *python_files(tests / n)) for n in names}
-    return {"": made_of(folder / f"{tests.name}{catalog.ENDING}", *every), **practice}
+    points = [f"{name}={value}" for name, value in exercise_points(tests.parents[1], tests.name).items()]
+    return {"": made_of(folder / f"{tests.name}{catalog.ENDING}", *every, about=points), **practice}
 
 
 def fingerprint_file(grader_tests: Path) -> FingerprintFile:

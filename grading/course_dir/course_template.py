@@ -41,7 +41,7 @@ def write_course_file(root: Path, *, name: str = "", due: Mapping[str, datetime]
     lessons = [
         {
             "name": lesson,
-            "exercises": {name: f"{points:g}" for name, points in _points(root, lesson).items()},
+            "exercises": {name: f"{points:g}" for name, points in exercise_points(root, lesson).items()},
             "due": f"{dates[lesson].replace(tzinfo=UTC):%Y-%m-%dT%H:%M:%SZ}" if lesson in dates else "",
         }
         for lesson in list_lessons(root)
@@ -73,7 +73,3 @@ def upgrade_course(root: Path, due: Mapping[str, datetime], name: str) -> list[s
             f"{settings} has no line `{GET_CONFIG.strip()}`: nbgrader's own commands will not read {COURSE_FILE}"
         )
     return done
-
-
-def _points(root: Path, lesson: str) -> dict[str, float]:
-    return exercise_points((root / "source" / f"{lesson}.py").read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from typing import Any
 class LessonChange:
     """A course's changes to a lesson. `points`: of exercises; `left_out`: exercises that the course does not ask."""
 
-    points: dict[str, int] = field(default_factory=dict)
+    points: dict[str, float] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:

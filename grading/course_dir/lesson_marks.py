@@ -15,9 +15,11 @@ CHECK = "check_"  # the grade cell of the exercise `dot` is check_dot
 MARKS = re.compile(r"^# %%.*?\bnbgrader=(?=\{)", re.M)
 
 
-def exercise_points(text: str) -> dict[str, float]:
-    """The points of each exercise in a lesson's text (py:percent), in order."""
+def exercise_points(root: Path, lesson: str) -> dict[str, float]:
+    """The points of each exercise in a lesson's text (py:percent), in order; none if there is no text."""
     decoder, found = json.JSONDecoder(), dict[str, float]()
+    path = root / "source" / f"{lesson}.py"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
     for mark in MARKS.finditer(text):
         try:
             marks, _ = decoder.raw_decode(text, mark.end())
@@ -31,6 +33,5 @@ def exercise_points(text: str) -> dict[str, float]:
 
 def points_asked(root: Path, lesson: str, change: LessonChange) -> dict[str, float]:
     """The exercises of a lesson that a course uses, with the course's points."""
-    points = exercise_points((root / "source" / f"{lesson}.py").read_text(encoding="utf-8"))
-    asked = {name: value for name, value in points.items() if name not in change.left_out}
-    return {name: float(change.points.get(name, value)) for name, value in asked.items()}
+    points = exercise_points(root, lesson)
+    return {name: float(change.points.get(name, points[name])) for name in points if name not in change.left_out}

@@ -1,9 +1,10 @@
-"""Lessons as a course adapts them: changed points, exercises left out."""
+"""Lessons as a course asks them: with its points, and without the exercises that it leaves out."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from math import isclose
 from pathlib import Path
 
 from course.outline import scale_points
@@ -20,15 +21,15 @@ def load_adapted(tests: Path, change: LessonChange) -> Lesson:
 
 
 @lru_cache(maxsize=64)
-def _adapted(lesson: Lesson, points: tuple[tuple[str, int], ...], left_out: frozenset[str]) -> Lesson:
+def _adapted(lesson: Lesson, points: tuple[tuple[str, float], ...], left_out: frozenset[str]) -> Lesson:
     """Cached for each lesson, because results computed for an exercise are stored with it."""
     given = dict(points)
     asked = {name: exercise for name, exercise in lesson.exercises.items() if name not in left_out}
     return replace(lesson, exercises={name: _with_points(one, given.get(name)) for name, one in asked.items()})
 
 
-def _with_points(exercise: Exercise, points: int | None) -> Exercise:
-    if points is None or points == exercise.points:
+def _with_points(exercise: Exercise, points: float | None) -> Exercise:
+    if points is None or isclose(points, exercise.points):
         return exercise
     scaled = zip(exercise.criteria, scale_points([c.points for c in exercise.criteria], points), strict=True)
-    return replace(exercise, points=points, criteria=[replace(criterion, points=new) for criterion, new in scaled])
+    return replace(exercise, criteria=[replace(criterion, points=new) for criterion, new in scaled])

@@ -76,6 +76,7 @@ class _Renamer(cst.CSTTransformer):
         if not isinstance(name, cst.Name):
             return updated_node
         keywords = KEYWORDS.get(name.value, {})
+        args = [arg for arg in args if not (arg.keyword and keywords.get(arg.keyword.value) == "")]
         args = [arg.with_changes(keyword=_in(keywords, arg.keyword)) if arg.keyword else arg for arg in args]
         if isinstance(function, cst.Attribute) and not m.matches(function.value, m.Name("self")):
             if METHODS.get(name.value, name.value) == METHODS["holding"] and args:

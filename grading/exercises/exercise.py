@@ -72,6 +72,8 @@ Cases = Callable[[Draw], Iterable[Case]]
 
 @dataclass(eq=False)
 class Criterion:
+    """A requirement. `points`: its share of the exercise's points, or these points themselves (`adapted.py`)."""
+
     name: str
     points: float
     draw: Cases
@@ -193,7 +195,6 @@ class Exercise:
     """One exercise of a lesson; see `exercise`. With `stars` it is an ungraded challenge, with `is_step` a step."""
 
     name: str
-    points: int
     forbidden: tuple[str, ...] = ()
     see: str = ""
     hints: tuple[str, ...] = ()
@@ -222,7 +223,7 @@ class Exercise:
     ) -> Callable[[Cases], Cases]:
         """Add a criterion, earned if every case that the decorated generator yields is right.
 
-        points       of an exercise or a challenge; a step's criteria have none
+        points       its share of the points that the lesson's text gives the exercise; a step's criteria have none
         check_types  dtype and type are checked here; all other criteria of the exercise then compare only values
         graded_only  why the learner's own `check` has no practice cases for it; few criteria need this
         """
@@ -251,6 +252,12 @@ class Exercise:
             return make
 
         return add
+
+    @property
+    def points(self) -> float:
+        """The sum of its criteria's."""
+        total = sum(criterion.points for criterion in self.criteria)
+        return int(total) if total == int(total) else total
 
     def alternative(self, name: str) -> CorrectAnswer:
         """The answer of this title in alternatives.py, to derive mistakes from.
@@ -336,15 +343,13 @@ class Exercise:
 def exercise(
     name: str,
     *,
-    points: int,
     result_names: Iterable[str] = (),
     forbidden: Iterable[str] = (),
     see: str = "",
     hints: Iterable[str] = (),
 ) -> Exercise:
-    """Declare an exercise.
+    """Declare an exercise. Its points are those of its grade cell in the lesson's text.
 
-    points        an integer, the sum over all criteria
     result_names  names of the items of a tuple that the exercise returns, ("output", "weights"), for reports
     forbidden     regular expressions for names of torch functions that an answer must not use, in any spelling:
                   each is matched against whole names without underscores and case (`log_softmax` also stops
@@ -353,7 +358,7 @@ def exercise(
     see           heading in the lesson that a report refers to
     hints         in stages: a question, then the idea, then the shape of the code; never the solution
     """
-    return Exercise(name, points, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names))
+    return Exercise(name, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names))
 
 
 def challenge(
@@ -363,7 +368,7 @@ def challenge(
 
     stars  difficulty, one to three, and the sum of the points of its criteria. The rest is as for `exercise`.
     """
-    return Exercise(name, stars, (*forbidden, PACKAGE), see, tuple(hints), stars=stars)
+    return Exercise(name, (*forbidden, PACKAGE), see, tuple(hints), stars=stars)
 
 
 def step(
@@ -378,7 +383,7 @@ def step(
 
     The rest is as for `exercise`.
     """
-    return Exercise(name, 0, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names), is_step=True)
+    return Exercise(name, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names), is_step=True)
 
 
 def mix(*parts: object) -> int:

@@ -7,7 +7,7 @@ grader_tests/
         __init__.py         EXERCISES, their names in the lesson's order; STEPS and CHALLENGES, if it has any
         common.py           code and texts for several exercises of the lesson
         <exercise>/
-            contract.py     points, forbidden names, oracle, hints, examples and criteria
+            contract.py     forbidden names, oracle, hints, examples and criteria
             alternatives.py correct answers in other styles, one titled cell each
             mistakes.py     known mistakes, as edits of correct answers
 
@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import isclose
 from pathlib import Path
 from types import ModuleType
 
@@ -133,11 +134,12 @@ def _load_exercise(folder: Path, package: str) -> Exercise:
             *(right.code for right in [*made.alternatives, *made.reference_answers]),
         ):
             raise ValueError(f"{folder}: mistake {mistake.name} has no sentence, or equals a right answer")
-    total = sum(c.points for c in made.criteria)
     if made.answer is None:
         raise ValueError(f"{folder}: exercise {made.name} has no oracle")
-    if made.is_step and total:
+    if made.is_step and made.points:
         raise ValueError(f"{folder}: {made.name} is a step, whose criteria have no points: leave out `points=`")
-    if abs(total - made.points) > 1e-9:
-        raise ValueError(f"{folder}: expected criteria of {made.name} that sum to {made.points}, got {total:g}")
+    if not (made.is_step or made.points > 0):
+        raise ValueError(f"{folder}: the criteria of {made.name} have no points: add `points=`")
+    if made.stars and not isclose(made.points, made.stars):
+        raise ValueError(f"{folder}: expected criteria of {made.name} that sum to {made.stars}, got {made.points:g}")
     return made

@@ -42,11 +42,11 @@ ATTRIBUTES = {
         "whole": "full_code",
     },
 }
-#: Keyword arguments by function: old -> new
+#: Keyword arguments by function: old -> new; "" for one that is ignored
 KEYWORDS = {
     "criterion": {"form": "check_types"},
     "example": {"form": "check_types"},
-    "exercise": {"parts": "result_names"},
+    "exercise": {"parts": "result_names", "points": ""},
     "mistake": {"shows": "loses"},
     "with_gradients": {"undefined": "nonfinite"},
 }
@@ -81,8 +81,10 @@ def accept_old_keywords(function: Callable[Parameters, Result]) -> Callable[Para
     @functools.wraps(function)
     def accepting(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         for old in renamed.keys() & kwargs.keys():
-            _warn(f"{old}=", f"{renamed[old]}=")
-            kwargs[renamed[old]] = kwargs.pop(old)
+            value = kwargs.pop(old)
+            if new := renamed[old]:
+                kwargs[new] = value
+            _warn(f"{old}=", f"{new}=" if new else f"{old} of the grade cell in source/")
         return function(*args, **kwargs)
 
     return accepting

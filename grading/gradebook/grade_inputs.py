@@ -45,7 +45,7 @@ def of_lesson(work: Job) -> dict[str, str]:
     request = work.request
     settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
     return {
-        "graders": _with_change(graders_fingerprint(Path(work.about["graders"])), work.about["change"]),
+        "graders": graders_fingerprint(Path(work.about["graders"])),
         "release": _digest(request["released"], _files(work.root / "release" / request["lesson"])),
         "seed": _digest(request["seed"]),
         "settings": _digest(settings, to_dict(work.policy)),
@@ -112,14 +112,6 @@ def bytes_of_graders(folder: Path) -> str:
 def graders_fingerprint(folder: Path) -> str:
     """Fingerprint of a lesson's graders and of their imports within grader_tests."""
     return Packages({GRADERS: folder.parent}).fingerprint(*sorted(folder.rglob("*.py")))
-
-
-def _with_change(graders: str, change: dict[str, Any]) -> str:
-    """The fingerprint of the graders together with the course's changes to the lesson.
-
-    Without changes in course.toml, this is the graders' own fingerprint.
-    """
-    return _digest(graders, change) if any(change.values()) else graders
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:

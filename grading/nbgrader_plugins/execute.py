@@ -7,6 +7,7 @@ our fault, its submission stays ungraded, nbgrader reports an error, and the bat
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from traitlets import Bool, Dict, Enum, Float, Int, Unicode, Union
 from traitlets.config import Config
 
 from grading.course_dir.course_file import load_course_file
+from grading.course_dir.lesson_marks import points_asked
 from grading.course_dir.seeds import course_seed, lesson_seed, seed_id
 from grading.gradebook.freshness import LessonFreshness
 from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading
@@ -70,10 +72,11 @@ class JudgedExecute(Execute):
         root, policy = self._root(), Policy(**{**to_dict(POLICY), **self.judge_limits})
         graders = str(root / GRADERS / lesson)
         seed = lesson_seed(self.secret, lesson)
-        change = load_course_file(root).change(lesson).to_json()
+        change = load_course_file(root).change(lesson)
+        change = replace(change, points=change.points | points_asked(root, lesson, change))
         about = {
             "graders": graders,
-            "change": change,
+            "change": change.to_json(),
             "seed": seed,
             "device": self._device,
             "mistaken": sorted(warm_mistakes[graders]),
@@ -82,7 +85,7 @@ class JudgedExecute(Execute):
             "root": str(root),
             "lesson": lesson,
             "graders": graders,
-            "change": change,
+            "change": change.to_json(),
             "seed": seed,
             "device": self._device,
             "sandboxed": not self.unsandboxed,

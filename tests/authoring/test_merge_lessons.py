@@ -66,13 +66,13 @@ def test_a_change_on_one_side_is_taken(base):
 
 
 def test_changes_to_different_pieces_or_lines_are_both_made(base):
-    ours = edited(base, SOFTMAX, "points=7", "points=8")
+    ours = edited(base, SOFTMAX, "points=0.5)", "points=1.25)")
     ours = edited(edited(ours, TEXT, '"points": 7', '"points": 8'), TEXT, "Lesson 2: Softmax", "Week 3: Softmax")
-    theirs = edited(edited(base, SOFTMAX, "draw.normal(5)", "draw.normal(6)"), ENTROPY, "points=4", "points=3")
+    theirs = edited(edited(base, SOFTMAX, "draw.normal(5)", "draw.normal(6)"), ENTROPY, "points=1)", "points=2)")
     theirs = edited(theirs, TEXT, "about 55 minutes", "about 50 minutes")
     after, done = merged(base, ours, theirs)
     assert not done.conflicts
-    assert "points=8" in after[SOFTMAX] and "draw.normal(6)" in after[SOFTMAX]
+    assert "points=1.25)" in after[SOFTMAX] and "draw.normal(6)" in after[SOFTMAX]
     assert after[ENTROPY] == theirs[ENTROPY]
     assert '"points": 8' in after[TEXT] and "about 50 minutes" in after[TEXT] and "Week 3" in after[TEXT]
     assert {piece.path for piece in done.pieces if piece.outcome is Outcome.MERGED} == {SOFTMAX, TEXT}
@@ -84,7 +84,7 @@ def test_an_exercise_with_a_conflict_stays_ours_completely(base):
         edited(base, SOFTMAX, "points=1.5)", "points=1)"), TEXT, "Compute the weights", "Return the weights"
     )
     theirs = edited(theirs, f"{TESTS}/softmax/mistakes.py", "right", "good")
-    theirs = edited(theirs, ENTROPY, "points=4", "points=3")
+    theirs = edited(theirs, ENTROPY, "points=1)", "points=2)")
     after, done = merged(base, ours, theirs)
     assert after == {**ours, ENTROPY: theirs[ENTROPY]}
     assert [(piece.place, piece.exercise) for piece in done.conflicts] == [("contract.py", "softmax")]
@@ -93,7 +93,7 @@ def test_an_exercise_with_a_conflict_stays_ours_completely(base):
 
 def test_an_exercise_that_the_teacher_removed_stays_removed(base):
     ours = without_exercise(base, "entropy")
-    theirs = edited(edited(base, ENTROPY, "points=4", "points=3"), TEXT, "check(entropy)", "check(entropy)  # now")
+    theirs = edited(edited(base, ENTROPY, "points=1)", "points=2)"), TEXT, "check(entropy)", "check(entropy)  # now")
     theirs = {**theirs, f"{TESTS}/entropy/more.py": "X = 1\n"}
     theirs = with_exercise(theirs, "spread")
     after, done = merged(base, ours, theirs)
@@ -115,7 +115,7 @@ def with_exercise_like(ours: Tree, theirs: Tree, name: str) -> Tree:
 def test_an_exercise_that_the_new_version_removes_is_removed_unless_the_teacher_changed_it(base):
     theirs = without_exercise(base, "entropy")
     assert merged(base, edited(base, COMMON, "7.0", "8.0"), theirs)[0] == edited(theirs, COMMON, "7.0", "8.0")
-    ours = edited(base, ENTROPY, "points=4", "points=3")
+    ours = edited(base, ENTROPY, "points=1)", "points=2)")
     after, done = merged(base, ours, theirs)
     assert after == ours
     assert [piece.path for piece in done.conflicts] == [ENTROPY]
@@ -131,7 +131,7 @@ def test_lists_and_text_agree_if_one_exercise_is_dropped_next_to_an_added_one(ba
 
 def test_a_lesson_stays_unchanged_if_its_shared_code_has_a_conflict(base):
     ours, theirs = (edited(base, COMMON, "7.0", number) for number in ("8.0", "9.0"))
-    done = merge_lesson(LESSON, base, ours, edited(theirs, ENTROPY, "points=4", "points=3"))
+    done = merge_lesson(LESSON, base, ours, edited(theirs, ENTROPY, "points=1)", "points=2)"))
     assert not done.files and COMMON in done.stays
 
 
@@ -139,7 +139,7 @@ def test_without_a_base_differences_are_left_to_the_teacher(base):
     ours = edited(base, TEXT, "about 55 minutes", "about 50 minutes")
     done = merge_lesson(LESSON, {}, ours, edited(base, TEXT, "Compute the weights", "Return the weights"))
     assert not done.files and TEXT in done.stays
-    done = merge_lesson(LESSON, {}, base, edited(base, ENTROPY, "points=4", "points=3"))
+    done = merge_lesson(LESSON, {}, base, edited(base, ENTROPY, "points=1)", "points=2)"))
     assert not done.files and [piece.path for piece in done.conflicts] == [ENTROPY]
 
 

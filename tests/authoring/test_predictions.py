@@ -47,6 +47,7 @@ def edit(path: Path, old: str, new: str) -> None:
         ('check("experiment", finding)', "pass", "has no call check"),
         ('# %% tags=["demo"]\ncheck(halve)', "# %%\ncheck(halve)", "tagged demo"),
         ("def halve(x):", "def half_of(x):", "the step halve needs a cell that defines it"),
+        ('"points": 20', '"points": 0', "check_double: expected more than 0 points, got 0"),
         ("### Step: halve a number", "### Step: half", "refers to the heading 'Step: halve a number'"),
         ("def halve(x):", "def halve(x: Callable):", "the cell 'def halve(x: Callable):' reads Callable"),
         (

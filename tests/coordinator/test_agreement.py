@@ -1,10 +1,11 @@
-"""Nothing is graded if release, source and graders of a lesson disagree.
+"""Nothing is graded if a lesson's release disagrees with its source.
 
 The message names the command that fixes it.
 """
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,25 +13,25 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from course.check_data import read
+from course.harness.serialization import unpack
+from grading.authoring.check_data import export_lesson
 from grading.cli.main import main
-from grading.coordinator.agreement import declared_points, disagreements
+from grading.coordinator.agreement import disagreements
 from grading.coordinator.due_dates import due_dates
 from grading.coordinator.nbgrader_api import grades, scores
 from grading.coordinator.release import release_lessons
-from grading.exercises.lesson import load_lesson
 
-from ..support.course_builder import build_course
-from ..support.repository import LESSONS, ROOT
+from ..support.course_builder import build_course, submit
 
-LESSON = "01_double"
+LESSON, OTHER = "01_double", "02_halve"
 NBGRADER = Path(sys.executable).with_name("nbgrader")
 EIGHT = f'timezone = "UTC"\n[[lesson]]\nname = "{LESSON}"\nexercises.double.points = 8\n'
 
 
 @pytest.fixture
 def course(tmp_path: Path, sandboxed: None) -> Path:
-    """A course with one graded submission, 5 of 5."""
-    return build_course(tmp_path / "course", release=[LESSON], submissions={"ada": {}}, grade=True)
+    return build_course(tmp_path / "course", release=[LESSON])
 
 
 @pytest.mark.full
@@ -38,35 +39,43 @@ def test_a_released_lesson_agrees(course):
     assert disagreements(course, LESSON) == []
 
 
-def test_changed_points_are_graded_only_after_a_release(course, capsys):
+def test_changed_points_are_graded_only_after_a_release(tmp_path, sandboxed, capsys):
+    course = build_course(tmp_path / "course", release=True, submissions={"ada": {}}, grade=True)
+    submit(course, OTHER, "ada")
     (course / "course.toml").write_text(EIGHT)
+    text = course / "source" / f"{OTHER}.py"
+    text.write_text(text.read_text().replace('"points": 5', '"points": 6'))
     for verb in (["grade"], ["grade", "--again"], ["regrade", "--yes"]):
         assert main([*verb, "--course", str(course)]) != 0
         said = capsys.readouterr()
-        text = " ".join((said.out + said.err).split())
-        assert "double has 8 points in source/01_double.py with course.toml, 5 in the release" in text
-        assert "Run `grading release 01_double`, then grade." in text
+        told = " ".join((said.out + said.err).split())
+        assert "double has 8 points in source/01_double.py with course.toml, 5 in the release" in told
+        assert "Run `grading release 01_double`, then grade." in told
+        assert "halve has 6 points in source/02_halve.py with course.toml, 5 in the release" in told
         assert scores(course)["ada", LESSON] == (5, 5)
-    release_lessons(course, [LESSON], Console(quiet=True))
+    release_lessons(course, [LESSON, OTHER], Console(quiet=True))
     assert main(["grade", "--course", str(course)]) == 0
-    assert scores(course)["ada", LESSON] == (8, 8)
+    assert (scores(course)["ada", LESSON], scores(course)["ada", OTHER]) == ((8, 8), (6, 6))
     assert [(c.verdict.earned, c.verdict.points) for c in grades(course, LESSON)] == [(8, 8)]
+    (verdict,) = (cell.verdict for cell in grades(course, OTHER))
+    assert (verdict.earned, [c.points for c in verdict.criteria]) == (6, [4, 2])  # of 6 as 3 and 2 are of 5
 
 
-@pytest.mark.full
-def test_graders_with_other_points_than_the_text_are_named(course):
-    contract = course / "grader_tests" / LESSON / "double" / "contract.py"
-    contract.write_text(contract.read_text().replace("points=5", "points=6"))
+def test_check_data_has_the_points_of_the_text_and_the_shares_of_the_criteria(tmp_path):
+    course = build_course(tmp_path / "course")
+    text = course / "source" / f"{OTHER}.py"
+    text.write_text(text.read_text().replace('"points": 5', '"points": 6'))
+    data = export_lesson(course / "grader_tests" / OTHER)
+    assert unpack(data[f"{OTHER}.examples"])["exercises"]["halve"]["points"] == 6
+    (course / OTHER / "halve.practice").parent.mkdir()
+    (course / OTHER / "halve.practice").write_bytes(data[f"{OTHER}/halve.practice"])
+    assert [criterion.points for criterion in read(course / OTHER / "halve.practice").criteria] == [3, 2]
+
+
+def test_an_exercise_without_graders_is_named(course):
+    shutil.rmtree(course / "grader_tests" / LESSON / "double")
     assert disagreements(course, LESSON) == [
-        "01_double: double has 5 points in source/01_double.py, 6 in grader_tests/01_double. Make the two the same."
-    ]
-
-
-def test_an_exercise_missing_on_one_side_is_named(course):
-    (course / "grader_tests" / LESSON / "__init__.py").write_text('EXERCISES = ("double", "triple")\n')
-    assert disagreements(course, LESSON) == [
-        "01_double: grader_tests/01_double has the exercise triple, source/01_double.py does not. "
-        "Make the two the same."
+        "01_double: source/01_double.py has the exercise double, grader_tests/01_double does not. Add it there."
     ]
 
 
@@ -96,9 +105,3 @@ def test_due_dates_are_copied_to_the_gradebook(course, capsys):
     release_lessons(course, [LESSON], Console())
     assert str(due_dates(course)[LESSON]) == "2026-11-20 22:59:00"
     assert "01_double: due 2026-11-20 22:59 UTC (course.toml)" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_points_are_read_from_contracts_without_running_them(lesson):
-    tests = ROOT / "grader_tests" / lesson
-    assert declared_points(tests) == {e.name: e.points for e in load_lesson(tests).exercises.values()}

@@ -24,6 +24,10 @@ def test_points_that_scale_exactly_stay_exact():
     assert scale_points([1, 0.5, 0.5], 2) == [1, 0.5, 0.5]
 
 
+def test_points_of_any_number_are_scaled_in_proportion():
+    assert scale_points([3, 2], 0.3) == pytest.approx([0.18, 0.12])
+
+
 def test_an_outline_survives_its_file():
     outline = Outline("Autumn", {"02_softmax": {"softmax": 8.0}, "01_dot_products": {}})
     assert read_outline(outline.to_json()) == outline

@@ -182,7 +182,6 @@ def test_constants_that_are_defined_twice_agree():
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_points_in_the_text_equal_those_of_the_graders(lesson):
-    text = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8")
+def test_the_shares_of_our_criteria_are_the_points_in_the_text(lesson):
     exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises.values()
-    assert exercise_points(text) == {exercise.name: exercise.points for exercise in exercises}
+    assert exercise_points(ROOT, lesson) == {exercise.name: exercise.points for exercise in exercises}

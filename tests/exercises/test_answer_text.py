@@ -82,7 +82,7 @@ def test_a_placeholder_that_is_missing_or_not_in_capitals_is_refused(word):
 
 
 def test_a_missing_placeholder_is_reported_with_the_mistakes_name():
-    made = exercise("f", points=1)
+    made = exercise("f")
     made.criterion("any", points=1)(lambda draw: [])
     right = made.reference_answer("def f(x):\n    return x")
     with pytest.raises(EditError, match=r"mistake adds of f: .*got 'EPS'"):
@@ -90,7 +90,7 @@ def test_a_missing_placeholder_is_reported_with_the_mistakes_name():
 
 
 def test_a_criterion_is_named_by_its_first_words_which_only_it_may_have():
-    made = exercise("f", points=2)
+    made = exercise("f")
     made.criterion("any shape", points=1)(lambda draw: [])
     made.criterion("any shape and dtype", points=1)(lambda draw: [])
     made.mistake("one", loses="any shape")  # the whole name of one goes before the beginning of both

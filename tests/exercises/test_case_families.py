@@ -25,7 +25,7 @@ def first_of(x: torch.Tensor, k: int) -> torch.Tensor:
 
 @pytest.fixture
 def first() -> Exercise:
-    made = exercise("first", points=2)
+    made = exercise("first")
     made.oracle(first_of)
 
     @made.criterion("refusals", points=1)

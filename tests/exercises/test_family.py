@@ -32,7 +32,7 @@ CUT = Family(
 
 @pytest.fixture
 def scale() -> Exercise:
-    made = exercise("scale", points=1, see="Scaling")
+    made = exercise("scale", see="Scaling")
 
     @made.criterion("values", points=1)
     def _(draw):

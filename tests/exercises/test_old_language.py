@@ -42,6 +42,9 @@ def every(right, *, shows):  # a function of the course's own
     return right.mistake("every", {"x": "y"}, shows=shows)
 
 
+softmax = exercise("softmax", points=7, see="Softmax")
+
+
 @softmax.criterion("first", points=1,   form=True)
 def _(draw):
     s = Script(x=draw.normal(2))
@@ -70,6 +73,9 @@ from grading.exercises.exercise import (  # kept as it is
 
 def every(right, *, loses):  # a function of the course's own
     return right.mistake("every", {"x": "y"}, loses=loses)
+
+
+softmax = exercise("softmax", see="Softmax")
 
 
 @softmax.criterion("first", points=1,   check_types=True)
@@ -179,7 +185,7 @@ def test_names_of_the_old_module_are_those_of_the_new_one():
 
 @pytest.mark.parametrize(
     ("made", "cls"),
-    [(exercise.call(1), "Case"), (exercise.exercise("f", points=1), "Exercise"), (Lesson("l", {}), "Lesson")],
+    [(exercise.call(1), "Case"), (exercise.exercise("f"), "Exercise"), (Lesson("l", {}), "Lesson")],
 )
 def test_every_old_attribute_is_the_new_one(made: object, cls: str):
     for old, new in ATTRIBUTES[cls].items():
@@ -190,10 +196,10 @@ def test_every_old_attribute_is_the_new_one(made: object, cls: str):
 @pytest.mark.parametrize(
     ("function", "old", "value"),
     [
-        (exercise.exercise("f", points=1).criterion, "form", {"name": "a", "points": 1}),
-        (exercise.exercise("f", points=1).example, "form", {"name": "a"}),
-        (exercise.exercise("f", points=1).mistake, "shows", {"name": "a"}),
-        (exercise.exercise, "parts", {"name": "f", "points": 1}),
+        (exercise.exercise("f").criterion, "form", {"name": "a", "points": 1}),
+        (exercise.exercise("f").example, "form", {"name": "a"}),
+        (exercise.exercise("f").mistake, "shows", {"name": "a"}),
+        (exercise.exercise, "parts", {"name": "f"}),
         (exercise.call(1).with_gradients, "undefined", {}),
     ],
 )

@@ -50,7 +50,7 @@ def _(draw):
 
 @pytest.mark.parametrize("change", ["x.data.zero_()", "x.requires_grad_()"])
 def test_an_argument_that_is_changed_in_any_case_costs_the_criterion_about_that(tmp_path, change):
-    contract = DOUBLE.replace("points=2", "points=3") + ARGUMENTS
+    contract = DOUBLE + ARGUMENTS
     small = load_lesson(written(tmp_path, contract=contract))
     code = f"def double(x):\n    y = x + x\n    if x.ndim == 3: {change}\n    return y"
     verdict = judged(small, "double", code)
@@ -76,7 +76,7 @@ def _(draw):
     s.call(EXERCISE, s.x)
     yield s.case()
 """
-    contract = DOUBLE.replace("points=2", "points=3").replace("import call", "import EXERCISE, Script, call, method")
+    contract = DOUBLE.replace("import call", "import EXERCISE, Script, call, method")
     small = load_lesson(written(tmp_path, contract=contract + changing))
     assert judged(small, "double", "def double(x): return x + x").status == "right"
 
@@ -281,7 +281,7 @@ def test_no_report_tells_a_hidden_value(lesson):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"contract": DOUBLE.replace("points=2, see", "points=5, see")}, "that sum to 5, got 2"),
+        ({"contract": DOUBLE.replace(", points=1", "")}, "the criteria of double have no points"),
         ({"contract": DOUBLE.replace("@double.oracle\n", "")}, "no oracle"),
         (
             {"contract": DOUBLE.replace('exercise("double"', 'exercise("twice"')},
@@ -318,8 +318,7 @@ double.example("form", call(__import__("torch").tensor([1.0])), check_types=True
 
 
 def test_a_slip_of_form_costs_the_criterion_of_form_and_nothing_else(tmp_path):
-    contract = DOUBLE.replace("points=2, see", "points=4, see") + WITH_FORM
-    lesson = load_lesson(written(tmp_path, contract=contract))
+    lesson = load_lesson(written(tmp_path, contract=DOUBLE + WITH_FORM))
     assert judged(lesson, "double", "def double(x): return x + x").earned == 4
     slip = judged(lesson, "double", "def double(x): return 2 * x.double()")
     assert [c.earned for c in slip.criteria] == [1, 1, 0, 1]

@@ -22,7 +22,7 @@ SECRET = "what_it_has_seen"
 
 
 def doubling() -> Exercise:
-    made = exercise("double", points=2, see="Doubling", forbidden=("relu",))
+    made = exercise("double", see="Doubling", forbidden=("relu",))
 
     @made.oracle
     def double(x):
@@ -130,7 +130,7 @@ def test_the_smallest_practice_case_is_shown_with_its_expected_value():
 
 def test_a_case_that_the_grade_asks_unchanged_shows_where_it_differs_and_no_expected_value():
     """Its result could be written down instead of computed."""
-    made = exercise("double", points=1, see="Doubling")
+    made = exercise("double", see="Doubling")
     made.oracle(lambda x: 2 * x)
 
     @made.criterion("values", points=1)

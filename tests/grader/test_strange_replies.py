@@ -26,7 +26,7 @@ def length(x):
 LENGTH = """
 from grading.exercises.exercise import call, exercise
 
-length = exercise("length", points=3)
+length = exercise("length")
 
 @length.oracle
 def length_oracle(x):

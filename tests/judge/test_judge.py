@@ -47,7 +47,7 @@ pytestmark = pytest.mark.usefixtures("sandboxed")
 PROPERTY = """
 from grading.exercises.exercise import call, exercise
 
-halve = exercise("halve", points=5, see="Halving")
+halve = exercise("halve", see="Halving")
 
 
 @halve.oracle

@@ -32,7 +32,7 @@ def names(code: str) -> dict[str, object]:
 
 
 def doubling(*, even: bool = False) -> Exercise:
-    made = exercise("double", points=2)
+    made = exercise("double")
 
     @made.oracle
     def oracle(x):
@@ -159,7 +159,7 @@ def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
     contract = (folder / "halve" / "contract.py").read_text()
     for old, new in (
         ("call, exercise", "call, challenge"),
-        ('exercise("halve", points=5', 'challenge("halve", stars=5'),
+        ('exercise("halve"', 'challenge("halve", stars=5'),
     ):
         assert old in contract
         contract = contract.replace(old, new)

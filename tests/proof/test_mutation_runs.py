@@ -13,7 +13,7 @@ RIGHT = "def double(x):\n    return 2 * x"
 
 
 def doubling(holding=None) -> Exercise:
-    made = exercise("double", points=3)
+    made = exercise("double")
 
     @made.oracle
     def oracle(x):

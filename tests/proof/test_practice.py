@@ -19,7 +19,7 @@ from grading.proof.practice import Replay, replay
 
 def doubling(**options: Any) -> Exercise:
     """`double`, with a mistake that only the last criterion shows; `options` for its case."""
-    double = exercise("double", points=2)
+    double = exercise("double")
 
     @double.oracle
     def _(x: torch.Tensor) -> torch.Tensor:
@@ -62,7 +62,7 @@ def test_a_graded_only_criterion_has_no_practice_and_its_disagreements_are_repor
 
 
 def test_a_judge_that_is_code_cannot_be_practised():
-    of = exercise("double", points=1)
+    of = exercise("double")
     of.oracle(lambda x: 2 * x)
 
     @of.criterion("values", points=1)

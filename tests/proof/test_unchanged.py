@@ -19,7 +19,7 @@ SEEDS = (0, 1)
 
 
 def doubling(*cases: Any) -> Exercise:
-    made = exercise("double", points=1)
+    made = exercise("double")
 
     @made.oracle
     def oracle(x):

@@ -406,7 +406,7 @@ def test_limits_hold_for_all_its_processes(
 JUDGE = """
 from grading.exercises.exercise import call, exercise
 
-halve = exercise("halve", points=5, see="Halving")
+halve = exercise("halve", see="Halving")
 
 
 @halve.oracle

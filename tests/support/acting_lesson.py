@@ -82,7 +82,7 @@ check("experiment", finding)
 DOUBLE = """
 from grading.exercises.exercise import call, exercise
 
-double = exercise("double", points=20)
+double = exercise("double")
 
 
 @double.oracle

@@ -9,7 +9,7 @@ from .course_builder import write_grader_tests
 DOUBLE = """
 from grading.exercises.exercise import call, exercise
 
-double = exercise("double", points=2, see="Doubling")
+double = exercise("double", see="Doubling")
 
 @double.oracle
 def double_oracle(x):
@@ -43,7 +43,7 @@ right.mistake("cuts_the_gradient", {"2 * x": "2 * x.detach()"}, loses="gradients
 QUADRUPLE = """
 from grading.exercises.exercise import call, exercise
 
-quadruple = exercise("quadruple", points=3, forbidden=("mul",))
+quadruple = exercise("quadruple", forbidden=("mul",))
 
 @quadruple.oracle
 def quadruple_oracle(x):

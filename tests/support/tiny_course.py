@@ -34,7 +34,7 @@ grade({name})
 CONTRACT = """
 from grading.exercises.exercise import call, exercise
 
-{name} = exercise("{name}", points=5, see="To {name}")
+{name} = exercise("{name}", see="To {name}")
 
 
 @{name}.oracle

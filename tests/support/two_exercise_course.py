@@ -17,7 +17,7 @@ GRADER_TESTS = {
         """
 from grading.exercises.exercise import call, exercise
 
-double = exercise("double", points=3, see="Doubling")
+double = exercise("double", see="Doubling")
 
 
 @double.oracle
@@ -51,7 +51,7 @@ double.alternative("by_adding").mistake("squares", {"x + x": "x * x"}, loses="va
         """
 from grading.exercises.exercise import call, exercise
 
-halve = exercise("halve", points=5, see="Halving")
+halve = exercise("halve", see="Halving")
 
 
 @halve.oracle

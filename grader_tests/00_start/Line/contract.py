@@ -7,7 +7,6 @@ from grading.exercises.exercise import EXERCISE, Script, device, exercise, helpe
 
 Line = exercise(
     "Line",
-    points=5,
     see="Exercise 3: `Line()`",
     hints=(
         "Which numbers may training change? Make those once, in `__init__`. Which change with every call? Those are "

@@ -8,7 +8,6 @@ from ...shared.repeating import after
 
 centre = exercise(
     "centre",
-    points=5,
     see="Exercise 2: `centre(x)`",
     hints=(
         "What is left of the rows (1, 3) and (10, 30) without their means? What is the shape of the means?",

@@ -6,7 +6,6 @@ from grading.exercises.exercise import EXERCISE, Script, call, exercise, helper,
 
 gradient_step = exercise(
     "gradient_step",
-    points=6,
     see="Exercise 4: `gradient_step(weights, x, y, rate)`",
     hints=(
         "What do you compute between the weights and the one number of the loss? Which argument should autograd watch?",

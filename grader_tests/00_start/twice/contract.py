@@ -8,7 +8,6 @@ from ...shared.repeating import after
 
 twice = exercise(
     "twice",
-    points=4,
     see="Exercise 1: `twice(x)`",
     hints=(
         "What is twice 3? And what is `x * 3`, if `x` is a whole tensor?",

@@ -9,7 +9,6 @@ from ..common import a_pair, changed_since
 
 cosine_similarity = exercise(
     "cosine_similarity",
-    points=6,
     see="Exercise 2: `cosine_similarity(a, b)`",
     forbidden=("cosine_similarity", "cosine_embedding_loss"),
     hints=(

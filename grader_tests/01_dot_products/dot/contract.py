@@ -9,7 +9,6 @@ from ..common import a_pair, changed_since
 
 dot = exercise(
     "dot",
-    points=4,
     see="Exercise 1: `dot(a, b)`",
     forbidden=(
         ".*dot",

@@ -10,7 +10,6 @@ from .cases import clear_winners
 
 most_similar = exercise(
     "most_similar",
-    points=5,
     see="Exercise 4: `most_similar(queries, keys)`",
     hints=(
         "Suppose you had the cosine of every query with every key, `(..., T, S)`. Do you look for the winner along "

@@ -9,7 +9,6 @@ from ..common import a_pair, changed_since
 
 similarity_scores = exercise(
     "similarity_scores",
-    points=5,
     see="Exercise 3: `similarity_scores(queries, keys)`",
     hints=(
         "For one query and one key you know the answer. Does the query choose the row of the result, or the column? "

@@ -10,7 +10,6 @@ from .cases import along, with_zeros
 
 entropy = exercise(
     "entropy",
-    points=4,
     see="Exercise 4: `entropy(p, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(

@@ -12,7 +12,6 @@ from ..common import NOT_ALLOWED, levels, with_gaps
 
 log_softmax = exercise(
     "log_softmax",
-    points=5,
     see="Exercise 2: `log_softmax(x, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(

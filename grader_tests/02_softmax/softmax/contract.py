@@ -10,7 +10,6 @@ from ..common import NOT_ALLOWED, far_ahead, in_the_same_tensor, levels, with_ga
 
 softmax = exercise(
     "softmax",
-    points=7,
     see="Exercise 1: `softmax(x, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(

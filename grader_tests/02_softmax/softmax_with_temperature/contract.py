@@ -12,7 +12,6 @@ from ..common import NOT_ALLOWED, levels, with_gaps
 
 softmax_with_temperature = exercise(
     "softmax_with_temperature",
-    points=4,
     see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(

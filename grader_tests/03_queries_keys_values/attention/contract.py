@@ -10,7 +10,6 @@ from ...shared.repeating import after
 
 attention = exercise(
     "attention",
-    points=5,
     result_names=("output", "weights"),
     see="4. Attention",
     hints=(

@@ -8,7 +8,6 @@ from ...shared.repeating import after
 
 embed = exercise(
     "embed",
-    points=3,
     see="1. From words to vectors",
     hints=(
         "What does a table return for one id, say 2? What should it return for ten ids?",

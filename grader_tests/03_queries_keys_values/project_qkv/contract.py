@@ -9,7 +9,6 @@ from .cases import words_and_matrices
 
 project_qkv = exercise(
     "project_qkv",
-    points=3,
     result_names=("query", "key", "value"),
     see="3. Three roles for one word",
     hints=(

@@ -10,7 +10,6 @@ from .cases import case, conditioned, crowded, weights_of
 
 query_for = exercise(
     "query_for",
-    points=5,
     see="7. Design a query",
     hints=(
         "Which scores should the targets have, and which the other keys? Write down the vector of wanted scores, one "

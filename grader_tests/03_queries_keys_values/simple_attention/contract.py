@@ -8,7 +8,6 @@ from ...shared.repeating import after
 
 simple_attention = exercise(
     "simple_attention",
-    points=4,
     result_names=("context", "weights"),
     see="2. One word attends to all words",
     hints=(

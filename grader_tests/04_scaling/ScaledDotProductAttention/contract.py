@@ -23,7 +23,6 @@ ROWS = "Is it a bug? The rows no longer sum to 1"
 
 ScaledDotProductAttention = exercise(
     "ScaledDotProductAttention",
-    points=5,
     result_names=("output", "weights"),
     see="8. A module, and dropout",
     forbidden=BUILT_IN,

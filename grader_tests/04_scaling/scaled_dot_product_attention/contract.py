@@ -12,7 +12,6 @@ from ..common import ON_PAPER, three
 
 scaled_dot_product_attention = exercise(
     "scaled_dot_product_attention",
-    points=6,
     result_names=("output", "weights"),
     see="6. Scaled dot-product attention",
     forbidden=BUILT_IN,

@@ -9,7 +9,6 @@ from ...shared.repeating import after
 
 score_std = exercise(
     "score_std",
-    points=4,
     see="1. How widely do scores spread?",
     forbidden=BUILT_IN,
     hints=(

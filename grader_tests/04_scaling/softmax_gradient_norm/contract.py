@@ -11,7 +11,6 @@ from ...shared.repeating import after
 
 softmax_gradient_norm = exercise(
     "softmax_gradient_norm",
-    points=5,
     see="3. What saturation does to the gradient",
     forbidden=BUILT_IN,
     hints=(

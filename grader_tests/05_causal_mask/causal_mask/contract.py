@@ -8,7 +8,6 @@ from ...shared import BUILT_IN
 
 causal_mask = exercise(
     "causal_mask",
-    points=4,
     forbidden=BUILT_IN,
     see="Exercise 1: `causal_mask(T, S=None, device=None)`",
     hints=(

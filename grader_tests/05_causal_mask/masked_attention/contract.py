@@ -10,7 +10,6 @@ from .cases import drawn, on_paper
 
 masked_attention = exercise(
     "masked_attention",
-    points=4,
     result_names=("output", "weights"),
     forbidden=BUILT_IN,
     see="Exercise 4: `masked_attention(query, key, value, mask=None)`",

@@ -11,7 +11,6 @@ from ..common import some_open
 
 masked_softmax = exercise(
     "masked_softmax",
-    points=5,
     forbidden=BUILT_IN,
     see="Exercise 3: `masked_softmax(scores, mask)`",
     hints=(

@@ -8,7 +8,6 @@ from ...shared import BUILT_IN
 
 padding_mask = exercise(
     "padding_mask",
-    points=3,
     forbidden=BUILT_IN,
     see="Exercise 2: `padding_mask(lengths, S)`",
     hints=(

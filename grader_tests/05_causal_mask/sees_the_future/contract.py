@@ -9,7 +9,6 @@ from .cases import INF, asked, away_from_0, distant, future, leaking, leaks, nea
 
 sees_the_future = exercise(
     "sees_the_future",
-    points=4,
     forbidden=BUILT_IN,
     see="Exercise 5: `sees_the_future(attention, x)`",
     hints=(

@@ -21,7 +21,6 @@ OTHERS = torch.tensor([[[0.0, 1, 1, 2], [1, 1, 0, -1], [2, 0, -1, 1]], [[1.0, 0,
 
 mha = exercise(
     "MultiHeadAttention",
-    points=8,
     result_names=("output", "weights"),
     see=MODULE,
     forbidden=BUILT_IN,

@@ -11,7 +11,6 @@ COST = "9. What heads cost"
 
 count = exercise(
     "count_parameters",
-    points=2,
     see=COST,
     forbidden=BUILT_IN,
     hints=(

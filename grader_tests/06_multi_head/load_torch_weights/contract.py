@@ -16,7 +16,6 @@ from .cases import (
 # `theirs` is PyTorch's own layer, and an answer may call it to compare results: nothing is forbidden here.
 load = exercise(
     "load_torch_weights",
-    points=3,
     see=LEVELS,
     hints=(
         "`theirs` has two parameters, but you need four matrices. What is the shape of `in_proj_weight`? Which of its "

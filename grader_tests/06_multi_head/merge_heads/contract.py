@@ -9,7 +9,6 @@ from ..common import SPLITTING
 
 merge_heads = exercise(
     "merge_heads",
-    points=3,
     see=SPLITTING,
     forbidden=BUILT_IN,
     hints=(

@@ -9,7 +9,6 @@ from ..common import SPLITTING
 
 split_heads = exercise(
     "split_heads",
-    points=4,
     see=SPLITTING,
     forbidden=BUILT_IN,
     hints=(

@@ -20,7 +20,6 @@ WORDS = torch.tensor([[[1.0, 0, 2, 1], [0, 1, -1, 1], [1, 1, 0, -1]], [[2.0, 1, 
 
 rotary = exercise(
     "RotarySelfAttention",
-    points=6,
     result_names=("output", "weights"),
     see=MODULE,
     forbidden=BUILT_IN,

@@ -13,7 +13,6 @@ ROTATING = "Exercise 3: `apply_rope(x, positions, base=10000.0)`"
 
 apply_rope = exercise(
     "apply_rope",
-    points=5,
     see=ROTATING,
     forbidden=BUILT_IN,
     hints=(

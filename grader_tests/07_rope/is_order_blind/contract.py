@@ -29,7 +29,6 @@ BLIND = "1. Attention does not see the order"
 
 is_order_blind = exercise(
     "is_order_blind",
-    points=2,
     see=BLIND,
     forbidden=BUILT_IN,
     hints=(

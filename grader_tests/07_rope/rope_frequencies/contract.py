@@ -12,7 +12,6 @@ from .cases import frequencies
 
 rope_frequencies = exercise(
     "rope_frequencies",
-    points=2,
     see=CLOCKS,
     forbidden=BUILT_IN,
     hints=(

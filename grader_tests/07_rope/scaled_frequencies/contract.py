@@ -13,7 +13,6 @@ LONGER = "8. Texts that are longer than in training"
 
 scaled_frequencies = exercise(
     "scaled_frequencies",
-    points=3,
     see=LONGER,
     forbidden=BUILT_IN,
     hints=(

@@ -9,7 +9,6 @@ from ..common import LAYOUTS
 
 to_half_split = exercise(
     "to_half_split",
-    points=2,
     see=LAYOUTS,
     forbidden=BUILT_IN,
     hints=(

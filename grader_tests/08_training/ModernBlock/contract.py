@@ -14,7 +14,6 @@ GAINS = ("gain_1", "gain_2")
 
 modern_block = exercise(
     "ModernBlock",
-    points=3,
     see=MODERN,
     hints=(
         "Follow x through the two lines of the equation. Which of your steps does each word in it stand for, and "

@@ -17,7 +17,6 @@ STREAM = torch.tensor([[[1.0, 3.0], [2.0, -1.0], [0.0, 0.5]]])
 
 transformer_block = exercise(
     "TransformerBlock",
-    points=2,
     see=BLOCK,
     hints=(
         "Follow one arrow of the picture from x to the result. What is added to what, and what goes through a norm "

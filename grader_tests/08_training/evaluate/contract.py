@@ -12,7 +12,6 @@ EVALUATION = "8. Looking without touching"
 
 evaluate = exercise(
     "evaluate",
-    points=2,
     see=EVALUATION,
     hints=(
         "What does a dropout layer do if you forget to tell it that this is no training? And who tells it, afterwards, "

@@ -11,7 +11,6 @@ SAMPLING = "9. Writing"
 
 generate = exercise(
     "generate",
-    points=2,
     see=SAMPLING,
     hints=(
         "The model gives logits for every position. Which position's logits predict the next token? And what does it "

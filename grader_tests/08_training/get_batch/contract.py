@@ -10,7 +10,6 @@ BATCHES = "2. A batch of windows"
 
 get_batch = exercise(
     "get_batch",
-    points=2,
     result_names=("inputs", "targets"),
     see=BATCHES,
     hints=(

@@ -10,7 +10,6 @@ LOSS = "3. How surprised is it?"
 
 language_model_loss = exercise(
     "language_model_loss",
-    points=2,
     see=LOSS,
     forbidden=("(?!binary).*cross_entropy.*", "nll_loss.*"),
     hints=(

@@ -8,7 +8,6 @@ RATE = "6. How large a step?"
 
 learning_rate = exercise(
     "learning_rate",
-    points=2,
     see=RATE,
     hints=(
         "Two cases, told apart by comparing step with warmup. Which of the two holds at step = warmup?",

@@ -28,7 +28,6 @@ TRAINING = "10. Training it"
 
 train = exercise(
     "train",
-    points=2,
     see=TRAINING,
     hints=(
         "You have written every part of it. Which of them is called once, before the loop, and which ones in every "

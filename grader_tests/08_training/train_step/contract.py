@@ -12,7 +12,6 @@ STEP = "7. One step"
 
 train_step = exercise(
     "train_step",
-    points=3,
     see=STEP,
     hints=(
         "Where do gradients go when backward() is called a second time? And what must have happened before the "

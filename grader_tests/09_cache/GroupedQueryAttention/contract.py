@@ -14,7 +14,6 @@ from .cases import attend, weights
 
 gqa = exercise(
     "GroupedQueryAttention",
-    points=5,
     result_names=("output", "weights"),
     forbidden=BUILT_IN,
     see="Exercise 7: `GroupedQueryAttention(d_model, n_heads, n_groups)`",

@@ -9,7 +9,6 @@ from .cases import kept, new, two_ways_on
 
 append_to_cache = exercise(
     "append_to_cache",
-    points=2,
     result_names=("keys", "values"),
     see="Exercise 2: `append_to_cache(cache, key, value)`",
     hints=(

@@ -9,7 +9,6 @@ from .cases import as_split, far_below, fresh, in_pieces, kept, on_paper
 
 attend_with_cache = exercise(
     "attend_with_cache",
-    points=4,
     result_names=("output", "weights", "cache"),
     forbidden=BUILT_IN,
     see="Exercise 3: `attend_with_cache(query, key, value, cache=None)`",

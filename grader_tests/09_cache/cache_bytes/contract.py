@@ -4,7 +4,6 @@ from grading.exercises.exercise import call, exercise
 
 cache_bytes = exercise(
     "cache_bytes",
-    points=2,
     see="Exercise 1: `cache_bytes(n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2)`",
     hints=(
         "How many numbers does one layer keep for one token of one sequence? Count keys, then values.",

@@ -10,7 +10,6 @@ ONCE, MEMORY, FLOWS = "reads_each_position_once", "uses_one_cache", "calls_witho
 
 generate_with_cache = exercise(
     "generate_with_cache",
-    points=3,
     see="Exercise 4: `generate_with_cache(model, prompt, n_tokens)`",
     hints=(
         "Take a prompt of 3 tokens and n_tokens = 4. Write down for each call of the model which tokens it reads, and "

@@ -8,7 +8,6 @@ from ...shared.elsewhere import filled_elsewhere
 
 mean_heads = exercise(
     "mean_heads",
-    points=2,
     see="Exercise 6: `mean_heads(weight, n_heads, n_groups)`",
     hints=(
         "With four heads and two groups: which heads are averaged with which? Where do their rows lie in the matrix?",

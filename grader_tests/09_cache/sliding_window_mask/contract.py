@@ -6,7 +6,6 @@ from grading.exercises.exercise import EXERCISE, Script, call, device, exercise,
 
 sliding_window_mask = exercise(
     "sliding_window_mask",
-    points=2,
     see="Exercise 5: `sliding_window_mask(T, window, S=None, device=None)`",
     hints=(
         "With a window of 3, which keys does the query at place 5 see? Write their places down, itself included.",

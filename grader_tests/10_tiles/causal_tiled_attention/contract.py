@@ -12,7 +12,6 @@ from .cases import measured
 
 causal_tiled_attention = exercise(
     "causal_tiled_attention",
-    points=2,
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
     see="Exercise 5: `causal_tiled_attention(query, key, value, tile=64)`",

@@ -13,7 +13,6 @@ from ..common import NOT_ALLOWED, WIDE, sum_far_out
 
 logsumexp_of = exercise(
     "logsumexp_of",
-    points=3,
     see="Exercise 1: `logsumexp_of(scores)`",
     forbidden=NOT_ALLOWED,
     hints=(

@@ -13,7 +13,6 @@ from .cases import far_apart, halves, little_beside, nothing_seen
 
 merge = exercise(
     "merge",
-    points=3,
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
     see="Exercise 3: `merge(output, lse, other_output, other_lse)`",

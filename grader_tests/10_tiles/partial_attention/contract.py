@@ -22,7 +22,6 @@ from ..common import (
 
 partial_attention = exercise(
     "partial_attention",
-    points=3,
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
     see="Exercise 2: `partial_attention(query, key, value, mask=None)`",

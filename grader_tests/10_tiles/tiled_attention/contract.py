@@ -12,7 +12,6 @@ from .cases import measured, some_open
 
 tiled_attention = exercise(
     "tiled_attention",
-    points=5,
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
     see="Exercise 4: `tiled_attention(query, key, value, mask=None, tile=64)`",

@@ -22,7 +22,6 @@ WITHOUT_AUTOGRAD = (
 
 tiled_backward = exercise(
     "tiled_backward",
-    points=4,
     result_names=("grad_query", "grad_key", "grad_value"),
     forbidden=(*NOT_ALLOWED, *WITHOUT_AUTOGRAD),
     see="Exercise 6: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`",

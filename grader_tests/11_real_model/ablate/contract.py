@@ -8,7 +8,6 @@ from ..common import ABLATION
 
 ablate = exercise(
     "ablate",
-    points=3,
     see=ABLATION,
     hints=(
         "In `(B, H, T, K)`, which dimension counts the heads? How do you reach several of them at once, "

@@ -8,7 +8,6 @@ from ..common import INDUCTION
 
 induction_score = exercise(
     "induction_score",
-    points=3,
     see=INDUCTION,
     hints=(
         "Take T = 6 and a period of 3: A B C A B C. Which queries have seen their token before? For each "

@@ -11,7 +11,6 @@ from .cases import SIZES, checkpoint, either, loading, refusing, state
 # does; it may give a shape as stored or transposed, depending on where the answer checks it.
 load = exercise(
     "load_gpt2",
-    points=5,
     see=LOADING,
     hints=(
         "`model.state_dict()` lists our names, the checkpoint has theirs. Write down, for one layer, which of theirs "

@@ -8,7 +8,6 @@ from ..common import LENS
 
 logit_lens = exercise(
     "logit_lens",
-    points=2,
     see=LENS,
     hints=(
         "What does the model itself do to what comes out of its last layer? Do the same to each layer.",

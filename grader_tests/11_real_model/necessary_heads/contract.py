@@ -9,7 +9,6 @@ from .cases import judged, observed, planted, script
 
 necessary_heads = exercise(
     "necessary_heads",
-    points=3,
     see=CLAIMS,
     hints=(
         "Two heads do the same work. What does the loss do if you remove one of them, and what if you remove both? So "

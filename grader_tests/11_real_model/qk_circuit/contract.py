@@ -8,7 +8,6 @@ from ..common import CIRCUITS
 
 qk_circuit = exercise(
     "qk_circuit",
-    points=2,
     see=CIRCUITS,
     hints=(
         "A head's query is `W_q[rows] @ x_q`, a vector of K numbers; its key likewise. Write their dot "

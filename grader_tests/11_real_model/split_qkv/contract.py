@@ -10,7 +10,6 @@ from ..common import FUSED
 # The exercise asks for copies of a checkpoint's numbers, without gradients to the checkpoint.
 split_qkv = exercise(
     "split_qkv",
-    points=2,
     result_names=("q", "k", "v"),
     see=FUSED,
     hints=(

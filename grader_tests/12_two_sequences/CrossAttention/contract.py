@@ -13,7 +13,6 @@ from .cases import padded, weights
 
 cross_attention = exercise(
     "CrossAttention",
-    points=4,
     result_names=("output", "weights"),
     see="2. Ask another sentence",
     hints=(

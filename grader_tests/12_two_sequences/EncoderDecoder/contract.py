@@ -9,7 +9,6 @@ from .cases import parts, sentences, simple, translated, unnamed
 
 encoder_decoder = exercise(
     "EncoderDecoder",
-    points=4,
     see="4. Encoder and decoder",
     hints=(
         "Who has to know of the padding in the source: the encoder, whose positions look at one another, the decoder, "

@@ -8,7 +8,6 @@ from .cases import looking
 
 alignment_error = exercise(
     "alignment_error",
-    points=3,
     see="5. Read the alignment",
     hints=(
         "For each target you have a row of weights and the number of one source position. What does the row say, as a "

@@ -20,7 +20,6 @@ from .cases import (
 
 beam_search = exercise(
     "beam_search",
-    points=4,
     see="6. What greedy does not find",
     hints=(
         "With a width of 2, two sentences go on from each length to the next. How many candidates are there for the "

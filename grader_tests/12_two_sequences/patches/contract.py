@@ -6,7 +6,6 @@ from grading.exercises.exercise import Script, call, exercise, helper, non_conti
 
 patches = exercise(
     "patches",
-    points=3,
     see="7. A picture is a sequence, too",
     hints=(
         "Number the pixels of a picture of 4 by 4 from 0 to 15 and cut it into squares of 2 by 2. Which numbers are in "

@@ -6,7 +6,6 @@ from grading.exercises.exercise import Script, call, exercise, helper, non_conti
 
 teacher_inputs = exercise(
     "teacher_inputs",
-    points=2,
     see="3. Teacher forcing",
     hints=(
         "Write the targets 5, 8, 2 in a row, and under each what the decoder has read by the time it has to say it. "

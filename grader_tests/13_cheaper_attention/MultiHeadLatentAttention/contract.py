@@ -14,7 +14,6 @@ from .cases import attend, turned, weights
 
 mla = exercise(
     "MultiHeadLatentAttention",
-    points=4,
     result_names=("output", "weights"),
     forbidden=BUILT_IN,
     see="Exercise 3: `MultiHeadLatentAttention(d_model, n_heads, d_latent, d_rope)`",

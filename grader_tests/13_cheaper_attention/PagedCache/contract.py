@@ -8,7 +8,6 @@ from .cases import G, K, Session, at_random, remembered, table_written_into
 
 paged_cache = exercise(
     "PagedCache",
-    points=5,
     see="Exercise 6: `PagedCache(n_pages, page_size, n_kv_heads, d_head)`",
     hints=(
         "Three numbers describe where position p of a text is: which ones? What must be known of a page to decide "

@@ -13,7 +13,6 @@ from .cases import drawn, measured
 
 absorbed_attention = exercise(
     "absorbed_attention",
-    points=4,
     result_names=("output", "weights"),
     forbidden=BUILT_IN,
     see="Exercise 4: `absorbed_attention(query, latent, W_k, W_v, mask=None)`",

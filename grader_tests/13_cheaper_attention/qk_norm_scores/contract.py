@@ -9,7 +9,6 @@ from ...shared.repeating import after
 
 qk_norm_scores = exercise(
     "qk_norm_scores",
-    points=1,
     forbidden=BUILT_IN,
     see="Exercise 1: `qk_norm_scores(query, key, gain_q, gain_k)`",
     hints=(

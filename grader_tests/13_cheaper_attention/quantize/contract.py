@@ -8,7 +8,6 @@ from ...shared.repeating import after
 
 quantize = exercise(
     "quantize",
-    points=3,
     result_names=("codes", "scale"),
     see="Exercise 7: `quantize(x, dim)`",
     hints=(

@@ -6,7 +6,6 @@ from grading.exercises.exercise import EXERCISE, Script, call, device, exercise,
 
 sink_window_mask = exercise(
     "sink_window_mask",
-    points=2,
     see="Exercise 5: `sink_window_mask(T, window, sinks, S=None, device=None)`",
     hints=(
         "With a window of 3 and one sink, which keys does the query at position 7 see? Write their positions down.",

@@ -10,7 +10,6 @@ from ...shared.repeating import after
 
 soft_cap = exercise(
     "soft_cap",
-    points=1,
     see="Exercise 2: `soft_cap(scores, cap)`",
     hints=(
         "What does `tanh` make of 0.1, of 100 and of −∞? Which of the three results do you not want?",

@@ -6,7 +6,6 @@ from grading.exercises.exercise import call, exercise, sample_model
 
 allowed_tokens = exercise(
     "allowed_tokens",
-    points=2,
     see="Exercise 8: `allowed_tokens(state, pieces, advance)`",
     hints=(
         "After `[1` a grammar of lists allows a digit, `,` or `]`. Is the token `,]` allowed? Which state do you ask "

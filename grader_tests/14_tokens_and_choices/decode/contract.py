@@ -9,7 +9,6 @@ from ..encode.cases import encoded
 
 decode = exercise(
     "decode",
-    points=2,
     see="Exercise 3: `decode(ids, merges)`",
     hints=(
         "`é` is two bytes in UTF-8. What does each of them mean alone? When can you turn bytes into characters: token "

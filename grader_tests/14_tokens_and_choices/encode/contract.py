@@ -7,7 +7,6 @@ from .cases import encoded, telling
 
 encode = exercise(
     "encode",
-    points=3,
     see="Exercise 2: `encode(text, merges)`",
     hints=(
         "The merges are `a b`, then `b c`. What do you join in `abc`, and what is left for the second merge?",

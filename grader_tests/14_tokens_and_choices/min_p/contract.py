@@ -8,7 +8,6 @@ from ..common import spread_logits
 
 min_p = exercise(
     "min_p",
-    points=1,
     see="Exercise 5: `min_p(logits, p)`",
     hints=(
         "The most probable token has 0.5, and `p` is 0.2. How probable must another token be to stay?",

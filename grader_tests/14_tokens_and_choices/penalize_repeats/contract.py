@@ -6,7 +6,6 @@ from grading.exercises.exercise import call, exercise, non_contiguous
 
 penalize_repeats = exercise(
     "penalize_repeats",
-    points=1,
     see="Exercise 6: `penalize_repeats(logits, ids, penalty)`",
     hints=(
         "Divide 4 by 2, and -4 by 2. Which of the two makes a token less probable?",

@@ -6,7 +6,6 @@ from ..common import OTHER_TIES, drawn_text, learned, mixed_text, plain_text, te
 
 train_bpe = exercise(
     "train_bpe",
-    points=4,
     see="Exercise 1: `train_bpe(text, n_merges)`",
     hints=(
         "In `aabaab`, which pairs of neighbours are there, and how often does each occur? What is left of the text "

@@ -8,7 +8,6 @@ NAMES = ("drafted", "draft", "target", "chances")
 
 verify_draft = exercise(
     "verify_draft",
-    points=2,
     result_names=("n_accepted", "next_token_probabilities"),
     see="Exercise 9: `verify_draft(drafted, draft, target, chances)`",
     hints=(
