@@ -21,11 +21,11 @@ from course.harness.serialization import unpack
 from course.notebook import catalog
 
 from ..course_dir.course_file import load_course_file
-from ..course_dir.fingerprints import FingerprintFile
+from ..course_dir.fingerprints import shipped_fingerprints
 from ..course_dir.lesson_change import LessonChange
 from ..course_dir.lesson_marks import points_asked
 from ..course_dir.lessons import COURSE_FILE, list_lessons
-from .check_data_files import FINGERPRINTS, begins_lesson, export, export_fingerprints, key_of, write
+from .check_data_files import begins_lesson, export, export_fingerprints, key_of, write
 from .lesson_text import read_lesson
 from .predictions import experiment_data, prediction_data
 from .questions import question_data
@@ -119,10 +119,3 @@ def _not_in_the_package(root: Path, name: str) -> list[str]:
     known, current = shipped_fingerprints(), export_fingerprints(tests, catalog.EXAMPLES)
     other = [exercise for exercise, made in current.items() if known.get(key_of(tests, exercise)) != made]
     return list(dict.fromkeys(["", *other])) if other else []
-
-
-def shipped_fingerprints() -> dict[str, str]:
-    """The sources of the check data in the student's package, from the engine's wheel or from the checkout."""
-    here = Path(__file__).parents[1]
-    places = (here / "templates" / FINGERPRINTS, here.parent / "grader_tests" / FINGERPRINTS)
-    return next((FingerprintFile(path).read() for path in places if path.is_file()), {})

@@ -17,14 +17,13 @@ from pathlib import Path
 
 from course.notebook import catalog
 
-from ..course_dir.fingerprints import FingerprintFile, Packages, code_digest, packages, python_files
+from ..course_dir.fingerprints import Packages, code_digest, fingerprint_file, packages, python_files
 from ..course_dir.lesson_marks import exercise_points
 from ..errors import BuildError
 from ..exercises.lesson import load_lesson
 from .check_data import export_lesson, same_examples
 
 EXPORTER = "grading/authoring/check_data.py"
-FINGERPRINTS = "fingerprints.json"  # beside the lessons in grader_tests, and committed with them
 # If sums run in another order, or functions use other instructions, their last digits differ. So examples are computed
 # on one thread, with instructions that every x86-64 processor in use has (AVX2 at most).
 ON_ANY_MACHINE = {
@@ -55,7 +54,7 @@ def export(tests: Path, folder: Path, only: Container[str] | None = None) -> boo
         if not (path.exists() and same_examples(made, path.read_bytes())):
             changed = write(path, made) or changed
     current = export_fingerprints(tests, folder)
-    fingerprint_file(tests.parent).add({key_of(tests, name): current[name] for name in ("", *wanted)})
+    fingerprint_file(tests.parents[1]).add({key_of(tests, name): current[name] for name in ("", *wanted)})
     return changed
 
 
@@ -64,7 +63,7 @@ def stale_exports(tests: Path, folder: Path, code: Packages | None = None) -> li
 
     "" means the lesson's examples.
     """
-    known, current = fingerprint_file(tests.parent).read(), export_fingerprints(tests, folder, code)
+    known, current = fingerprint_file(tests.parents[1]).read(), export_fingerprints(tests, folder, code)
     return [name for name, made in current.items() if known.get(key_of(tests, name)) != made]
 
 
@@ -84,11 +83,6 @@ def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None)
     practice = {n: made_of(folder / tests.name / f"{n}.practice", *python_files(tests / n)) for n in names}
     points = [f"{name}={value}" for name, value in exercise_points(tests.parents[1], tests.name).items()]
     return {"": made_of(folder / f"{tests.name}{catalog.ENDING}", *every, about=points), **practice}
-
-
-def fingerprint_file(grader_tests: Path) -> FingerprintFile:
-    """The sources of committed data, so that a fresh clone need not make it again."""
-    return FingerprintFile(grader_tests / FINGERPRINTS)
 
 
 def key_of(tests: Path, name: str) -> str:

@@ -18,7 +18,7 @@ from rich.console import Console
 from ..authoring.lesson_cells import read_cells
 from ..authoring.lesson_pieces import SHARED
 from ..authoring.merge_course import CourseMerge, merge_course
-from ..course_dir.fingerprints import FingerprintFile
+from ..course_dir.fingerprints import fingerprint_file
 from ..course_dir.lesson_base import keep_base, kept_base, read_lessons, recognised_base, write_lessons
 from ..course_dir.lessons import list_lessons
 from ..course_dir.scaffold import unpacked_course
@@ -38,8 +38,6 @@ from .nbgrader_api import hand_ins, is_registered
 from .recalculate import GradeChange, recalculate
 from .release import release_lessons
 from .trial_course import clear_trials, failed_builds, trial_course, trial_lessons
-
-PROOFS = ".proofs.json"
 
 
 @dataclass(frozen=True)
@@ -216,7 +214,7 @@ def _failed_proofs(root: Path, course: Path, merge: CourseMerge, console: Consol
         if found.problems:
             first = found.problems[0]
             failed[found.lesson] = f"{found.exercise} fails its proof after the merge ({first.file}: {first.fault})"
-    FingerprintFile(root / PROOFS).add(FingerprintFile(course / PROOFS).read())
+    fingerprint_file(root).add(fingerprint_file(course).read())
     return failed
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from nbgrader.api import Base
 from sqlalchemy import create_engine, insert, select
 
+from ..course_dir.fingerprints import fingerprint_file
 from ..course_dir.lesson_base import write_lessons
 from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import FILE
@@ -26,7 +27,7 @@ TRIAL = ".migrating-"  # prefix of the folders
 PARTS = ("source", "grader_tests", "release")
 AT_ONCE = 1000  # rows of the gradebook in memory at a time
 ABOUT_STUDENTS = frozenset({"student", "submitted_assignment", "submitted_notebook", "comment", "grade"})  # tables
-SETTINGS = ("*.py", "*.toml", f"{FILE}*", ".proofs.json")
+SETTINGS = ("*.py", "*.toml", f"{FILE}*")
 
 
 def clear_trials(root: Path) -> None:
@@ -61,6 +62,7 @@ def trial_lessons(root: Path, lessons: Mapping[str, str]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as folder:
         _copy_settings(root, Path(folder))
         write_lessons(Path(folder), lessons)
+        fingerprint_file(Path(folder)).add(fingerprint_file(root).read())
         yield Path(folder)
 
 

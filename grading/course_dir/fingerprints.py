@@ -21,6 +21,9 @@ import course
 import grading
 
 GRADER_TESTS = "grader_tests"
+FILE = "fingerprints.json"  # beside the lessons in grader_tests, and committed with them
+_ENGINE = Path(grading.__file__).parent
+SHIPPED = (_ENGINE / "templates" / FILE, _ENGINE.parent / GRADER_TESTS / FILE)  # in a wheel, and in a checkout
 # Titles of alternatives; for Python these lines are only comments
 TITLE = re.compile(r"^# %% (.+)$", re.MULTILINE)
 # These follow from the rest of the tree, or only describe how the text was written
@@ -226,8 +229,22 @@ def _for_types(test: ast.expr) -> bool:
     return getattr(test, "attr", getattr(test, "id", "")) == "TYPE_CHECKING"
 
 
+def fingerprint_file(root: Path) -> FingerprintFile:
+    """The file of a course, with which a fresh clone need not make its data again."""
+    return FingerprintFile(root / GRADER_TESTS / FILE)
+
+
+def shipped_fingerprints() -> dict[str, str]:
+    """The fingerprints of our own lessons."""
+    return next((FingerprintFile(path).read() for path in SHIPPED if path.is_file()), {})
+
+
 class FingerprintFile:
     """A JSON file with the fingerprint of the inputs of each piece of derived data.
+
+        "check data of NN_lesson/EXERCISE"            made for `check`; without /EXERCISE, the lesson's examples
+        "verdicts of NN_lesson/EXERCISE"              recorded in tests/verdicts
+        "proof of NN_lesson/EXERCISE with VERSIONS"   made by `grading prove`
 
     An unreadable file counts as empty.
     """
@@ -244,7 +261,9 @@ class FingerprintFile:
             return {}
         return known if isinstance(known, dict) else {}
 
-    def add(self, new: Mapping[str, str]) -> None:
+    def add(self, new: Mapping[str, str], drop: Iterable[str] = ()) -> None:
+        """Write these fingerprints, and drop the ones of these names."""
         with self._writing:
-            if known := {**self.read(), **new}:
-                self.path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            known = self.read()
+            if (changed := {key: known[key] for key in known.keys() - set(drop)} | dict(new)) != known:
+                self.path.write_text(json.dumps(changed, indent=1, sort_keys=True) + "\n", encoding="utf-8")

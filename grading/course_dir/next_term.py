@@ -23,7 +23,7 @@ from .scaffold import GITIGNORE, begin_with, check_exchange
 from .seeds import FILE as SEED
 from .seeds import course_seed
 
-CARRIED = (COURSE_FILE, "comments.toml", ".gitignore", ".proofs.json")  # besides lessons and the course's own modules
+CARRIED = (COURSE_FILE, "comments.toml", ".gitignore")  # besides lessons and the course's own modules
 OF_ONE_TERM = {  # in nbgrader_config.py, with the reason why it is not valid in the next term
     "CourseDirectory.db_url": "it names the gradebook of the last term",
     "CourseDirectory.root": "it names the directory of the last term",

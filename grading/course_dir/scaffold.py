@@ -44,7 +44,6 @@ student-*.zip
 source/*/
 build/
 .releases/
-.proofs.json
 .grading-lock
 .grading-owner
 .grading-watch*

@@ -2,17 +2,16 @@
 
 Exercises are proved in parallel. Each proof is stored under a fingerprint of the lesson's code, the exercise's modules,
 the prover and everything that these import, and of the versions that they run in. If none of these has changed, an
-exercise needs no new proof. The shipped lessons are already proved for the tested versions (`shipped_proofs.json`).
+exercise needs no new proof. The shipped lessons are already proved for the tested versions.
 
 Does not cover: how one exercise is proved (`prover.py`).
 """
 
 from __future__ import annotations
 
-import json
 import platform
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +20,14 @@ from typing import Any
 import torch
 
 from ..authoring.build import build_lesson
-from ..course_dir.fingerprints import FingerprintFile, Packages, packages, python_files, text_digest
+from ..course_dir.fingerprints import (
+    Packages,
+    fingerprint_file,
+    packages,
+    python_files,
+    shipped_fingerprints,
+    text_digest,
+)
 from ..course_dir.lessons import is_ordinary
 from ..exercises.lesson import load_lesson
 from ..grader.verdict_report import to_report
@@ -32,8 +38,7 @@ from .prover import Problem, Proof, Prover, own_code
 from .report_data import figures
 from .verdict_records import compact
 
-FILE = ".proofs.json"  # in the course's directory: lesson/exercise -> fingerprint of its proof
-SHIPPED = Path(__file__).with_name("shipped_proofs.json")  # versions -> lesson/exercise -> fingerprint
+PROOF = "proof of {} with "  # begins the name of an exercise's proof in the file of fingerprints
 PROVER = "grading/proof/prover.py"
 Wanted = tuple[str, str]
 """A lesson, and one of its exercises."""
@@ -104,7 +109,7 @@ def prove(root: Path, wanted: Iterable[Wanted], *, mutate: bool = True, verbose:
     for (_, lesson, exercise, *_), done in side_by_side(proved, tasks):
         one = _failed(lesson, exercise, done) if isinstance(done, Exception) else done
         if mutate and not one.problems:
-            FingerprintFile(root / FILE).add({one.key: with_versions(current[one.key])})
+            fingerprint_file(root).add({proof_of(one.key): current[one.key]})
         yield one
 
 
@@ -138,10 +143,11 @@ def unproved(root: Path, names: Iterable[str]) -> list[str]:
 
 def not_proved(root: Path, names: Iterable[str], code: Packages | None = None) -> list[Wanted]:
     """Exercises without a valid proof, stored here or shipped."""
-    here, shipped, code = FingerprintFile(root / FILE).read(), shipped_proofs(), code or packages(root / "grader_tests")
-    now = {(name, e): made for name in names for e, made in fingerprints(root, name, code).items()}
-    left = {one for one, made in now.items() if here.get("/".join(one)) != with_versions(made)}
-    return [one for one in exercises_of(root, names) if one in left and shipped.get("/".join(one)) != now[one]]
+    names, code = list(names), code or packages(root / "grader_tests")
+    known = [fingerprint_file(root).read(), shipped_fingerprints()]
+    now = {f"{name}/{e}": made for name in names for e, made in fingerprints(root, name, code).items()}
+    proofs = {key for key, made in now.items() if made in [one.get(proof_of(key)) for one in known]}
+    return [one for one in exercises_of(root, names) if "/".join(one) not in proofs]
 
 
 def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[str, str]:
@@ -156,32 +162,13 @@ def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[st
     return {exercise: made_of(tests / name / exercise) for exercise in load_lesson(tests / name).all_tasks}
 
 
-def shipped_proofs() -> dict[str, str]:
-    """Lesson/exercise -> fingerprint of its shipped proof, of those made with this Python and torch."""
-    return read_shipped(SHIPPED).get(versions(), {})
-
-
-def read_shipped(path: Path) -> dict[str, dict[str, str]]:
-    """Versions -> lesson/exercise -> fingerprint; nothing if there is no such file."""
-    if not path.is_file():
-        return {}
-    known: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
-    return known
-
-
-def write_shipped(path: Path, proofs: Mapping[str, str]) -> None:
-    """Set the proofs made with these versions; of those made with others, keep what is still valid."""
-    others = {
-        made_with: {key: made for key, made in known.items() if proofs.get(key, made) == made}
-        for made_with, known in read_shipped(path).items()
-    }
-    record = {**others, versions(): dict(sorted(proofs.items()))}
-    valid = {made_with: known for made_with, known in sorted(record.items()) if known}
-    path.write_text(json.dumps(valid, indent=1) + "\n", encoding="utf-8")
+def proof_of(key: str) -> str:
+    """The name of an exercise's proof with these versions in the file of fingerprints."""
+    return f"{PROOF.format(key)}{versions()}"
 
 
 def versions() -> str:
-    """The versions that a shipped proof is valid for: a torch for other devices computes the same on the processor."""
+    """The versions that a proof is valid for: a torch for other devices computes the same on the processor."""
     major, minor, _ = platform.python_version_tuple()
     return f"Python {major}.{minor} torch {torch.__version__.partition('+')[0]}"
 
@@ -190,11 +177,6 @@ def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wante
     """All exercises, challenges and steps of these lessons, from the last lesson, the slowest."""
     every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).all_tasks)
     return [(name, e) for name, e in every if only in ("", e)]
-
-
-def with_versions(fingerprint: str) -> str:
-    """The key of a proof here: a fingerprint, and the exact versions."""
-    return f"{fingerprint} Python {platform.python_version()} torch {torch.__version__}"
 
 
 def _described(root: Path, name: str) -> bool:

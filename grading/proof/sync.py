@@ -2,19 +2,20 @@
 
     check data           course/examples, or beside the notebook of a course's own lesson
     recorded verdicts    tests/verdicts, in a course that has the folder
-    shipped proofs       grading/proof/shipped_proofs.json, in a checkout of the engine
+    proofs               in a checkout of the engine, which ships them
     tables of authors    docs/exercise-reference.md, in a checkout
     page of mistakes     build/reports/mistakes.md
     strength figures     build/reports/strength.json and its pages, with --measure
 
-Whether something is out of date is decided by fingerprints (`course_dir.fingerprints`), without running anything.
+Whether something is out of date is decided by fingerprints (`course_dir.fingerprints`), without running anything. They
+are in grader_tests/fingerprints.json, which is committed and shipped.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,24 +25,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from grading.plural import plural
 
-from ..authoring.check_data_files import export, fingerprint_file, place_of_check_data, stale_exports
-from ..course_dir.fingerprints import digest, packages
+from ..authoring.check_data_files import export, place_of_check_data, stale_exports
+from ..course_dir.fingerprints import digest, fingerprint_file, packages
 from ..course_dir.lessons import list_lessons
 from ..errors import CourseError
 from ..exercises.lesson import load_lesson
 from . import author_tables, mistakes_page, verdict_records, write_reports
-from .runner import (
-    SHIPPED,
-    Found,
-    Wanted,
-    fingerprints,
-    not_proved,
-    prove,
-    read_shipped,
-    versions,
-    with_versions,
-    write_shipped,
-)
+from .runner import PROOF, Found, Wanted, fingerprints, proof_of, prove, versions
 
 CHECK_DATA, VERDICTS, PROOFS = "check data", "recorded verdicts", "shipped proof"
 
@@ -55,7 +45,7 @@ class Plan:
     proofs      lesson/exercise -> fingerprint of its proof today
     check_data  lesson -> the exercises whose check data is out of date; "" for the lesson's examples
     verdicts    exercises whose recorded verdicts are out of date
-    shipped     exercises whose shipped proof is out of date, or was made with other versions only
+    unproved    exercises whose proof is out of date, or was made with other versions only
     measured    exercises whose strength figures are out of date, with `measure`
     """
 
@@ -64,7 +54,7 @@ class Plan:
     proofs: dict[str, str] = field(default_factory=dict)
     check_data: dict[str, list[str]] = field(default_factory=dict)
     verdicts: list[Wanted] = field(default_factory=list)
-    shipped: list[Wanted] = field(default_factory=list)
+    unproved: list[Wanted] = field(default_factory=list)
     measured: list[Wanted] = field(default_factory=list)
 
 
@@ -100,6 +90,7 @@ def sync(
     with _progress(console) as progress:
         _make_check_data(plan, root, progress)
         found = _prove(plan, root, progress)
+        _drop_outdated(plan, root)
         if measure:
             write_reports.publish(root, found, plan.proofs, progress)
     mistakes_page.write(root)
@@ -128,10 +119,8 @@ def _chosen(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
 
 def _plan(root: Path, exercises: dict[str, list[str]], check: bool, measure: bool) -> Plan:
     tests, plan = root / "grader_tests", Plan(exercises)
-    code, known = packages(tests), fingerprint_file(tests).read()
+    code, known = packages(tests), fingerprint_file(root).read()
     figures = write_reports.read_figures(root) if measure else {}
-    shipped = read_shipped(_shipped(root))  # what is committed is up to date if it was proved with any versions
-    proved = list(shipped.values()) if check else [shipped.get(versions(), {})]
     for lesson, names in exercises.items():
         folder = place_of_check_data(root, lesson)
         if folder is not None:
@@ -148,14 +137,16 @@ def _plan(root: Path, exercises: dict[str, list[str]], check: bool, measure: boo
         for name in names:
             key = f"{lesson}/{name}"
             plan.proofs[key] = made_of[name]
-            if _ships_proofs(root) and made_of[name] not in [one.get(key) for one in proved]:
-                plan.shipped.append((lesson, name))
+            # What is committed is up to date if it was proved with any versions
+            proofs = _proofs(known, key) if check else {proof_of(key): known.get(proof_of(key), "")}
+            if _ships_proofs(root) and made_of[name] not in proofs.values():
+                plan.unproved.append((lesson, name))
             if name not in graded:  # a step has no verdicts, and its strength is not measured
                 continue
             recorded = _verdicts(made_of[name], records.get(name))
             if _records_verdicts(root) and known.get(f"verdicts of {key}") != recorded:
                 plan.verdicts.append((lesson, name))
-            if measure and figures.get(key, {}).get("made of") != with_versions(made_of[name]):
+            if measure and figures.get(key, {}).get("made of") != f"{made_of[name]} {versions()}":
                 plan.measured.append((lesson, name))
     return plan
 
@@ -166,7 +157,7 @@ def _stale(plan: Plan) -> dict[str, list[str]]:
     for lesson, names in plan.check_data.items():
         for name in [name for name in names if name] or [""]:  # the examples are out of date with any exercise
             kinds.setdefault(f"{lesson}/{name}".rstrip("/"), []).append(CHECK_DATA)
-    for kind, stale in ((VERDICTS, plan.verdicts), (PROOFS, plan.shipped)):
+    for kind, stale in ((VERDICTS, plan.verdicts), (PROOFS, plan.unproved)):
         for one in stale:
             kinds.setdefault("/".join(one), []).append(kind)
     return dict(sorted(kinds.items()))
@@ -185,8 +176,7 @@ def _make_check_data(plan: Plan, root: Path, progress: Progress) -> None:
 
 def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
     """Prove exercises that lack a proof, verdicts or figures, and record the results."""
-    unproved = not_proved(root, plan.exercises) if plan.shipped else []
-    needed = {*plan.verdicts, *plan.measured, *(one for one in unproved if one in plan.shipped)}
+    needed = {*plan.verdicts, *plan.measured, *plan.unproved}
     last_first = sorted(needed, reverse=True)  # the last lessons take longest
     row, found = progress.add_task("exercises proved", total=len(needed)), []
     for one in prove(root, last_first):
@@ -194,15 +184,23 @@ def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
         if _records_verdicts(root) and one.verdicts and not one.problems:
             verdict_records.record(root, one.lesson, {one.exercise: one.verdicts})
             made = _verdicts(plan.proofs[one.key], one.verdicts)
-            fingerprint_file(root / "grader_tests").add({f"verdicts of {one.key}": made})
+            fingerprint_file(root).add({f"verdicts of {one.key}": made})
         progress.advance(row)
-    if plan.shipped:
-        failed = {one.key for one in found if one.problems}
-        kept = read_shipped(_shipped(root)).get(versions(), {})
-        proofs = kept | {key: plan.proofs[key] for key in map("/".join, plan.shipped)}
-        there = {key: made for key, made in proofs.items() if (root / "grader_tests" / key).is_dir()}
-        write_shipped(_shipped(root), {key: made for key, made in there.items() if key not in failed})
     return found
+
+
+def _drop_outdated(plan: Plan, root: Path) -> None:
+    """Drop fingerprints of exercises that are gone, and of proofs that no longer hold, made with whatever versions."""
+    file = fingerprint_file(root)
+    known, tests = file.read(), root / "grader_tests"
+    gone = [name for name in known if not (tests / name.partition(" of ")[2].partition(" with ")[0]).is_dir()]
+    outdated = [n for key, made in plan.proofs.items() for n, was in _proofs(known, key).items() if was != made]
+    file.add({}, drop=[*gone, *outdated])
+
+
+def _proofs(known: Mapping[str, str], key: str) -> dict[str, str]:
+    """The fingerprints of an exercise's proofs with all versions."""
+    return {name: made for name, made in known.items() if name.startswith(PROOF.format(key))}
 
 
 def _verdicts(proof: str, recorded: verdict_records.Verdicts | None) -> str:
@@ -215,11 +213,7 @@ def _records_verdicts(root: Path) -> bool:
 
 
 def _ships_proofs(root: Path) -> bool:
-    return _shipped(root).parent.is_dir()
-
-
-def _shipped(root: Path) -> Path:
-    return root / "grading" / "proof" / SHIPPED.name
+    return (root / "grading" / "proof").is_dir()
 
 
 def _progress(console: Console) -> Progress:

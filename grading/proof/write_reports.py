@@ -27,7 +27,7 @@ from .author_tables import filled_in
 from .error_margins import FRESH, measure
 from .parallel import side_by_side
 from .report_data import REPORTS, Figures, headline, measured, page
-from .runner import Found, prover, with_versions
+from .runner import Found, prover, versions
 
 QUALITY = Path("docs") / "grader-quality.md"
 SEEDS = len(FRESH)  # for measuring points and errors
@@ -47,7 +47,7 @@ def publish(root: Path, found: Iterable[Found], made_of: Mapping[str, str], prog
         if isinstance(done, Exception):
             raise done
         key = f"{lesson}/{exercise}"
-        strength["exercises"][key] = proved[key].figures | done | {"made of": with_versions(made_of[key])}
+        strength["exercises"][key] = proved[key].figures | done | {"made of": f"{made_of[key]} {versions()}"}
         _save(root, strength)  # after an interruption, the other exercises keep their old figures
         progress.advance(row)
     write(root, strength)

@@ -253,3 +253,5 @@ def test_an_unreadable_file_counts_as_empty_and_is_written_again(tmp_path, damag
     file.add({TWO: "2"})
     file.add({ONE: "1"})
     assert file.read() == {ONE: "1", TWO: "2"}
+    file.add({TWO: "3"}, drop=[ONE])
+    assert file.read() == {TWO: "3"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from grading.authoring import check_data_files
 from grading.authoring.check_data_files import export
 from grading.cli import main
+from grading.course_dir import fingerprints
+from grading.course_dir.fingerprints import fingerprint_file
 from grading.errors import CourseError
 from grading.exercises.lesson import load_lesson
 from grading.proof import author_tables, runner
@@ -42,6 +45,10 @@ def rewrite(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
+
+
+def proofs_in(root: Path) -> list[str]:
+    return [name for name in fingerprint_file(root).read() if name.startswith("proof of ")]
 
 
 def test_nothing_that_is_committed_is_out_of_date(capsys):
@@ -98,10 +105,7 @@ def work(monkeypatch) -> list[str]:
 
 
 def test_all_is_made_and_then_up_to_date(course, work, capsys):
-    shipped = json.loads((course / "grading" / "proof" / "shipped_proofs.json").read_text())
-    assert {made_with: list(proofs) for made_with, proofs in shipped.items()} == {
-        versions(): [f"{ONE}/double", f"{TWO}/halve"]
-    }
+    assert proofs_in(course) == [f"proof of {name} with {versions()}" for name in (f"{ONE}/double", f"{TWO}/halve")]
     assert json.loads((course / "tests" / "verdicts" / f"{ONE}.json").read_text())["double"]["solution"] == ["11"]
     assert (course / "course" / "examples" / ONE / "double.practice").is_file()
     assert "**squares**" in (course / "build" / "reports" / "mistakes.md").read_text()
@@ -151,7 +155,7 @@ def test_files_that_somebody_wrote_into_are_made_again(course, work, capsys):
     assert {path: path.read_bytes() for path in kept} == kept
 
 
-def test_a_failed_proof_is_reported_and_not_shipped(course, capsys):
+def test_a_failed_proof_is_reported_and_the_one_before_dropped(course, capsys):
     gone = "solution 00000000, line 2: return 2 * x -> return x"
     (course / "grader_tests" / ONE / "double" / "equivalent.toml").write_text(written([gone], {gone: "It is right."}))
     verdicts = (course / "tests" / "verdicts" / f"{ONE}.json").read_bytes()
@@ -160,16 +164,16 @@ def test_a_failed_proof_is_reported_and_not_shipped(course, capsys):
         f"grader_tests/{ONE}/double/equivalent.toml: a listed mutant is not a mutant of these answers: {gone}"
         in capsys.readouterr().out
     )
-    shipped = json.loads((course / "grading" / "proof" / "shipped_proofs.json").read_text())
-    assert list(shipped[versions()]) == [f"{TWO}/halve"]
+    assert proofs_in(course) == [f"proof of {TWO}/halve with {versions()}"]
     assert (course / "tests" / "verdicts" / f"{ONE}.json").read_bytes() == verdicts
     assert sync(course, check=True) == 1
 
 
-def test_what_was_proved_before_it_was_shipped_is_released_without_a_proof(course, work, monkeypatch, capsys):
-    (course / ".proofs.json").unlink()
+def test_a_lesson_with_shipped_proofs_is_released_without_a_proof(course, work, tmp_path, monkeypatch, capsys):
+    shipped = Path(shutil.copy(fingerprint_file(course).path, tmp_path))
+    fingerprint_file(course).add({}, drop=proofs_in(course))
     assert unproved(course, TINY_LESSONS) == TINY_LESSONS
-    monkeypatch.setattr(runner, "SHIPPED", course / "grading" / "proof" / "shipped_proofs.json")
+    monkeypatch.setattr(fingerprints, "SHIPPED", (shipped,))
     assert unproved(course, TINY_LESSONS) == []
     monkeypatch.chdir(course)
     assert main.main(["release", ONE]) == 0
@@ -182,17 +186,23 @@ def test_what_was_proved_before_it_was_shipped_is_released_without_a_proof(cours
 
 
 def test_another_python_adds_its_proofs_and_drops_only_what_no_longer_holds(course, monkeypatch):
-    shipped = course / "grading" / "proof" / "shipped_proofs.json"
-    first, proofs = versions(), json.loads(shipped.read_text())[versions()]
+    first = proofs_in(course)
     monkeypatch.setattr(platform, "python_version_tuple", lambda: ("3", "99", "1"))
-    monkeypatch.setattr(runner, "SHIPPED", shipped)
-    assert runner.shipped_proofs() == {}
+    second = [name.replace(name.partition(" with ")[2], versions()) for name in first]
+    assert unproved(course, TINY_LESSONS) == TINY_LESSONS
     assert sync(course, check=True) == sync(course) == 0
-    assert json.loads(shipped.read_text()) == {first: proofs, versions(): proofs}
+    assert proofs_in(course) == sorted(first + second)
     rewrite(course / "grader_tests" / TWO / "halve" / "contract.py", "points=2", "points=2.0")
     assert sync(course) == 0
-    assert json.loads(shipped.read_text())[first] == {f"{ONE}/double": proofs[f"{ONE}/double"]}
-    assert runner.shipped_proofs().keys() == proofs.keys()
+    assert proofs_in(course) == sorted(first[:1] + second)
+
+
+def test_a_deleted_exercise_leaves_no_fingerprint(course):
+    before = fingerprint_file(course).read()
+    gone = (f"verdicts of {TWO}/gone", f"proof of {TWO}/gone with {versions()}", "check data of 09_gone")
+    fingerprint_file(course).add(dict.fromkeys(gone, "1"))
+    assert sync(course) == 0
+    assert fingerprint_file(course).read() == before
 
 
 @pytest.mark.full
