@@ -40,33 +40,18 @@ def grade_exercise(
     seed: int = 0,
     source: NotebookSource | None = None,
     device: str = "cpu",
-    earlier: Iterable[tuple[Exercise, ExerciseVerdict]] = (),
+    in_place: Iterable[Exercise] = (),
     ignore_forbidden: bool = False,
 ) -> ExerciseVerdict:
     """Grade one exercise.
 
-    source   the submitted notebook's code, for forbidden names and for what the answer calls
-    earlier  exercises of the same notebook graded before: if the answer calls one that is wrong, unreadable or not
-             started and that comes before it in the lesson, it is graded again with a right one in its place, which
-             counts unless points are lost by it. The lesson's steps are among them, wherever they are: nobody grades
-             them, so that any of them may be wrong
+    source    the submitted notebook's code, for forbidden names
+    in_place  exercises of which the kernel gets a right answer in place of the learner's (`follow_through`)
     ignore_forbidden  what is forbidden costs nothing: reference answers and known mistakes may use it
     """
-    not_allowed = source.not_allowed(exercise.name, exercise.forbidden) if source else []
-    outcomes = _run_all_cases(
-        exercise, ask, seed, device, {}, [] if ignore_forbidden else not_allowed, ignore_forbidden
-    )
-    followed: list[str] = []
-    if outcomes.earned < exercise.points and source and not not_allowed:
-        called, before = source.names_used(exercise.name), source.earlier_exercises(exercise.name)
-        other = [(e, v) for e, v in earlier if e.name in called]
-        wrong = [e for e, v in other if e.is_step or (e.name in before and v.earned < e.points)]
-        if wrong:
-            again = _run_all_cases(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], ignore_forbidden)
-            same_points = again.earned == outcomes.earned  # then what is said is about this answer alone
-            if again.earned > outcomes.earned or (same_points and again.findings != outcomes.findings):
-                outcomes, followed = again, [e.name for e in wrong]
-    return replace(_verdict(outcomes, seed), followed_through=followed)
+    named = source.not_allowed(exercise.name, exercise.forbidden) if source and not ignore_forbidden else []
+    stand_ins = {other.name: other.sealed for other in in_place}
+    return _verdict(_run_all_cases(exercise, ask, seed, device, stand_ins, named, ignore_forbidden), seed)
 
 
 def known_verdict(exercise: Exercise, mistake: str, seed: int) -> ExerciseVerdict:
