@@ -39,7 +39,7 @@ from grading.grader import codec
 from grading.grader.cell_code import parse
 from grading.grader.follow_through import Called, better, name_steps, wrong_ones_called
 from grading.grader.references import known_mistakes, practice_cases, programs
-from grading.grader.shown_cases import hide_cases, show_cases, wants_practice
+from grading.grader.shown_cases import hide_cases, show_cases, show_unanswered, wants_practice
 from grading.grader.signs import signs_of
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
@@ -278,8 +278,9 @@ class _Grading:
         asked = [(p.program(exercise.forbidden, self._request["device"]), p.case.seconds) for p in cases]
         try:
             seen = self._run.practise(exercise.name, self._source(exercise), asked, alias)
-        except NoAnswer:
-            return False
+        except NoAnswer as error:
+            show_unanswered(verdict, str(error))
+            return True
         show_cases(verdict, exercise, cases, seen, self._request["device"])
         return True
 
@@ -309,10 +310,10 @@ class _Grading:
             yield step, self._steps[key]
 
     def _finished(self, exercise: Exercise) -> ExerciseVerdict:
-        """An exercise's verdict with what is to be said besides, and without hidden cases."""
-        verdict = self._explained(exercise, self._verdicts[exercise.name])
-        source = self._source(exercise)
+        """An exercise's verdict without hidden cases, and with what is to be said besides."""
+        source, verdict = self._source(exercise), self._verdicts[exercise.name]
         hide_cases(verdict, source.not_allowed(exercise.name, exercise.forbidden))
+        verdict = self._explained(exercise, verdict)
         verdict.signs += signs_of(source, exercise.name)
         verdict.sandboxed = self._request["sandboxed"]
         return verdict

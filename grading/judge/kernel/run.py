@@ -177,10 +177,12 @@ class NotebookRun:
             self._start_with(codes)
         else:
             self._replay_all([code for code in codes if code not in self._replayed])
-        found = self._ask_once(programs)
-        if any(isinstance(observation, NoAnswer) for observation in found):
-            raise NoAnswer("a practice case was not answered")
-        return [observation for observation in found if isinstance(observation, Observation)]
+        seen = list[Observation]()
+        for observation in self._ask_once(programs):
+            if isinstance(observation, NoAnswer):
+                raise observation
+            seen.append(observation)
+        return seen
 
     def why_stopped(self, exercise: str, source: NotebookSource) -> tuple[str, Stop] | None:
         """The first cell, with its stop, that stopped before binding a name this answer needs."""
