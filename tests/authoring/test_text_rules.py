@@ -16,7 +16,7 @@ from grading.exercises.lesson import Lesson, load_lesson
 from ..support.repository import LESSONS, ROOT
 
 TEXT = Path("01_tiny.py")
-LESSON = Lesson("01_tiny", {"answer": exercise("answer", points=20)}, steps={"stage": step("stage")})
+LESSON = Lesson("01_tiny", {"answer": exercise("answer")}, steps={"stage": step("stage")})
 ANSWER = {"nbgrader": {"grade_id": "answer", "grade": False, "solution": True, "locked": False, "schema_version": 3}}
 CHECK = {"nbgrader": {"grade_id": "check_answer", "grade": True, "solution": False, "locked": True, "points": 20}}
 HIDDEN = "check(answer)\n### BEGIN HIDDEN TESTS\nfrom grading.judge import grade\ngrade(answer)\n### END HIDDEN TESTS"
