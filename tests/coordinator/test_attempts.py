@@ -73,10 +73,14 @@ def test_a_submission_waits_until_the_hour_and_the_day_allow_it(course, limits, 
 def test_a_lessons_own_limit_wins_and_its_other_limit_is_the_courses(course):
     limit(course, f'[attempts]\nper_hour = 3\nper_day = 10\n[[lesson]]\nname = "{ONE}"\nattempts.per_hour = 0\n')
     found = load_course_file(course)
-    assert (found.attempts_of(ONE), found.attempts_of(TWO)) == (Attempts(per_day=10), Attempts(per_hour=3, per_day=10))
+    assert (found.attempts_of(ONE), found.attempts_of(TWO)) == (
+        Attempts(per_hour=0, per_day=10),
+        Attempts(per_hour=3, per_day=10),
+    )
     assert in_words(found.attempts_of(ONE)) == "10 submissions per day"
     assert in_words(found.attempts_of(TWO)) == "3 submissions per hour and 10 per day"
-    assert in_words(Attempts(per_hour=1)) == "1 submission per hour"
+    assert in_words(Attempts(per_hour=1, per_day=0)) == "1 submission per hour"
+    assert in_words(Attempts()) == "10 submissions per hour and 30 per day"
 
 
 def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(course):
