@@ -29,6 +29,7 @@ from sqlalchemy import Table, create_engine, func, insert, make_url, select
 from sqlalchemy.engine import Connection
 
 from ..course_dir.paths import CONFIG
+from ..course_dir.privacy import make_course_directory
 from ..errors import StepFailed
 from ..gradebook.personal_rows import tables_of
 from ..gradebook.store import stored_grades
@@ -110,7 +111,7 @@ def restore_backup(file: Path, to: Path) -> Backup:
     if to.exists() and any(to.iterdir()):
         raise StepFailed(f"nothing was written, because {to} is not empty. Name an empty or new directory.")
     found = verify(file)
-    to.mkdir(parents=True, exist_ok=True)
+    make_course_directory(to)
     with _opened(file) as archive:
         archive.extractall(to, filter=_inside)
     return found

@@ -24,6 +24,7 @@ from grading.plural import plural
 from grading.safe_console import SafeConsole
 from grading.safe_text import one_line, say
 
+from ..course_dir.privacy import exposure
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, CourseLocked, GradingError, StepFailed
 from ..extras import demand_extra
@@ -98,11 +99,15 @@ class Watch:
 
         once  try each waiting submission, then return
 
-        Raises StepFailed if there is no exchange or the page's port is taken, SandboxUnavailable if this machine cannot
-        confine student code, and CourseLocked if the course is watched already. Later errors are reported and tried
-        again.
+        Raises StepFailed if there is no exchange, other accounts can open the course, or the page's port is taken,
+        SandboxUnavailable if this machine cannot confine student code, and CourseLocked if the course is watched
+        already. Later errors are reported and tried again.
         """
         place = CourseExchange(self.root).place
+        if problem := exposure(self.root):
+            if configuration(self.root).ExchangeCollect.get("check_owner", True):  # students have accounts of their own
+                raise StepFailed(f"nothing is graded: {problem}")
+            self._log(f"warning: {problem}")
         if self.scheduler:
             demand_extra("cluster", "Grading on a cluster")
         elif not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
