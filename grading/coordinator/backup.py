@@ -40,7 +40,14 @@ CACHES = frozenset(["__pycache__", ".ipynb_checkpoints"])
 UNFINISHED = (".migrating-", ".releasing-", ".unfinished-", ".backup-")  # prefixes of names to skip
 MADE_AGAIN = ("build", "site", ".site", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
 LEFT_OUT = frozenset([".git", ".venv", "venv", "node_modules", *MADE_AGAIN])  # only at the top of the course
-LEFT_OUT_FILES = ("gradebook.db", "backup-", ".grading-lock", ".grading-owner", ".grading-watch")  # prefixes at the top
+LEFT_OUT_FILES = (
+    "gradebook.db",
+    "backup-",
+    ".grading-lock",
+    ".grading-owner",
+    ".grading-watch",
+    ".grading-review-",
+)  # prefixes at the top
 ROUNDS, PAUSE = 24, 0.25  # attempts to match notebooks with grades that are being written; seconds between them
 AT_ONCE = 1000  # rows of the gradebook in memory at a time
 

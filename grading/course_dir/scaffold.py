@@ -49,6 +49,7 @@ build/
 .grading-owner
 .grading-watch*
 .grading-attempts*
+.grading-review-*
 __pycache__/
 .ipynb_checkpoints/
 """
