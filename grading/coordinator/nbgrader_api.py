@@ -59,19 +59,14 @@ def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
     return config
 
 
-def release(root: Path, lesson: str, into: Path | None = None) -> Path:
+def release(root: Path, lesson: str) -> Path:
     """Run `nbgrader generate_assignment` for a built lesson.
-
-    into  another course directory to write to, with its own gradebook (created if missing)
 
     Returns the release's folder. Draws the course's secret seed if it has none yet.
     """
-    target = into or root
-    config = configuration(root)
-    config.CourseDirectory.root, config.CourseDirectory.source_directory = str(target), str(root / "source")
-    _run(GenerateAssignment, config, lesson, ".")
-    course_seed(target)
-    return target / "release" / lesson
+    _run(GenerateAssignment, configuration(root), lesson, ".")
+    course_seed(root)
+    return root / "release" / lesson
 
 
 def autograde(root: Path, lesson: str, student: str, *, again: bool = False, config: Config | None = None) -> bool:

@@ -15,7 +15,7 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -24,6 +24,7 @@ from grading.plural import plural
 from grading.safe_console import SafeConsole
 from grading.safe_text import one_line, say
 
+from ..course_dir.privacy import exposure
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, CourseLocked, GradingError, StepFailed
 from ..extras import demand_extra
@@ -98,17 +99,20 @@ class Watch:
 
         once  try each waiting submission, then return
 
-        Raises StepFailed if there is no exchange or the page's port is taken, SandboxUnavailable if this machine cannot
-        confine student code, and CourseLocked if the course is watched already. Later errors are reported and tried
-        again.
+        Raises StepFailed if there is no exchange, other accounts can open the course, or the page's port is taken,
+        SandboxUnavailable if this machine cannot confine student code, and CourseLocked if the course is watched
+        already. Later errors are reported and tried again.
         """
         place = CourseExchange(self.root).place
+        if problem := exposure(self.root):
+            if configuration(self.root).ExchangeCollect.get("check_owner", True):  # students have accounts of their own
+                raise StepFailed(f"nothing is graded: {problem}")
+            self._log(f"warning: {problem}")
         if self.scheduler:
             demand_extra("cluster", "Grading on a cluster")
         elif not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
             require()
-        shown = serve_page(self.page, lambda: asdict(self.state))
-        with only_watch(self.root), _stop_between_steps(self._stop), shown as page:
+        with only_watch(self.root), _stop_between_steps(self._stop), self._page() as page:
             self._log(f"watching {place}" + (f"; its state is at {page}" if page else ""))
             while not self._stop.is_set():
                 busy = self._round()
@@ -124,6 +128,13 @@ class Watch:
         """Try what failed at the next look."""
         for delay in [self._error, *self._failed.values()]:
             delay.until = 0.0
+
+    @contextmanager
+    def _page(self) -> Iterator[PageAddress | None]:
+        """Serve the page, if it is wanted, beginning with the state of this process."""
+        self._tell("waiting for submissions")
+        with serve_page(self.page, self.root) as page:
+            yield page
 
     def _round(self) -> bool:
         """Handle the submissions that have waited longest; returns whether there were any."""

@@ -56,14 +56,19 @@ class WatchState:
 def read_state(root: Path) -> dict[str, Any]:
     """The state as last written, with `running`; only that if the course was never watched."""
     try:
+        with FileLock(root / LOCK, timeout=0):
+            return {"running": False, **last_state(root)}
+    except Timeout:
+        return {"running": True, **last_state(root)}
+
+
+def last_state(root: Path) -> dict[str, Any]:
+    """The state as last written; empty if the course was never watched."""
+    try:
         written: dict[str, Any] = json.loads((root / FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         written = {}
-    try:
-        with FileLock(root / LOCK, timeout=0):
-            return {"running": False, **written}
-    except Timeout:
-        return {"running": True, **written}
+    return written
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from grading.errors import CannotWrite, ConfigFileError
 from grading.gradebook.lock import exclusive
 from grading.gradebook.store import times_of_grades
 from grading.nbgrader_plugins.exchange_collect import SECRET
+from grading.nbgrader_plugins.release_feedback import ReleaseFeedback
 
 from ..support import by_hand_lesson
 from ..support.class_helpers import RecordingConsole, start_command
@@ -121,6 +122,24 @@ def test_a_grade_whose_feedback_was_not_released_is_released_and_not_made_again(
     assert "feedback for 1 of 1 submission" in watch_once(course, capsys)[1]
     assert page.stat().st_mtime > 1
     assert times_of(course) == before
+
+
+def test_feedback_is_released_once_where_the_exchanges_clock_is_behind(course, exchange, capsys, monkeypatch):
+    copy_files, calls = ReleaseFeedback.copy_files, list[Path]()
+
+    def copied_to_a_slow_clock(release: ReleaseFeedback) -> None:
+        copy_files(release)
+        calls.extend(exchange.feedback.glob("*.html"))
+        assert len(calls) < 4
+        os.utime(calls[-1], (calls[-1].stat().st_mtime - 3600,) * 2)
+
+    monkeypatch.setattr(ReleaseFeedback, "copy_files", copied_to_a_slow_clock)
+    exchange.submit("ada", ONE, solved_notebook(course, ONE))
+    assert watch_once(course, capsys)[0]
+    assert len(calls) == 1
+    assert not grade_class(course, [ONE], RecordingConsole(), again=True).failed
+    assert watch_once(course, capsys)[0]
+    assert len(calls) == 2
 
 
 @pytest.mark.full
