@@ -14,8 +14,8 @@ others, up to `OTHERS` seconds. If no test executes the line in its own process,
 of its package run. `seen` names the test that failed; a fault that survives is tried with the linter and the type
 checker, which are counted apart.
 
-benchmarks/power_before.json has the faults of seed 57, drawn at bd4b14b8, and what saw the first 49 of them there,
-before the suite was cut to less than half (2026-11-29).
+benchmarks/power_before.json has the faults of seed 57, drawn at bd4b14b8, and what saw them there, before the suite was
+cut to less than half (2026-11-29).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from grading.sandbox import Policy
-from grading.sandbox.cgroups import Group, Groups, make, sweep
+from grading.sandbox.cgroups import Group, Groups, _hand_down, make, sweep
 from grading.sandbox.launch import ForkServer, server
 
 from .conftest import LONG, Box
@@ -48,6 +48,12 @@ def inside(group: Group, what: Callable[[], object]) -> int:
 def needs(groups: Groups, what: str) -> None:
     if what not in groups.counted:
         pytest.skip(f"this machine's control groups do not count {what}")
+
+
+def test_controllers_are_handed_down_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.controllers").write_text("cpu memory pids")
+    assert _hand_down(tmp_path)
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
 def test_time_of_processes_that_are_never_waited_for_is_counted(groups: Groups) -> None:
