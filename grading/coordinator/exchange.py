@@ -25,8 +25,9 @@ from ..course_dir.lessons import list_lessons
 from ..errors import StepFailed
 from ..gradebook.store import times_of_grades
 from ..lms.replaced import Replaced, remove_oldest
+from ..lms.submitted_dir import time_of
 from ..nbgrader_plugins.exchange_collect import Collect
-from ..nbgrader_plugins.exchange_inbound import Inbound, InboundList, latest, list_inbound, read_secret
+from ..nbgrader_plugins.exchange_inbound import SECRET, Inbound, InboundList, latest, list_inbound, read_secret
 from ..nbgrader_plugins.feedback_exporter import MOST_NAMED
 from ..nbgrader_plugins.release_feedback import ReleaseFeedback
 from ..nbgrader_plugins.zip_collect import submitted_folder
@@ -34,7 +35,7 @@ from ..safe_html import page_templates
 from ..safe_text import one_line
 from .nbgrader_api import configuration, has_gradebook, open_gradebook
 
-MOST_KEPT = 500 * 10**6  # bytes of a student's replaced submissions
+MOST_KEPT, MOST_COPIES = 500 * 10**6, 500  # bytes and number of a student's replaced submissions
 TEMPLATES = Path(__file__).parents[1] / "templates"
 LOG = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards nbgrader's messages, which name students
 
@@ -110,6 +111,8 @@ class CourseExchange:
         for entry in sorted(listed.found, key=lambda entry: entry.sent):
             if entry.secret:
                 every.setdefault((entry.student, entry.lesson), []).append(entry)
+            elif not entry.unfinished and not self._is_collected(entry):
+                self.refused[entry.folder] = f"it has no {SECRET}, which gives its feedback page a name"
         found = []
         for key, entries in every.items():
             limit = due[key[1]]
@@ -121,6 +124,11 @@ class CourseExchange:
             if counting or graded > _modified(last.page):
                 found += self._again(list(map(self._submission, entries)), graded, counting)
         return sorted(found, key=_arrival)
+
+    def _is_collected(self, entry: Inbound) -> bool:
+        """Whether submitted/ has this submission, or a later one; for those that have no secret."""
+        handed_in = time_of(submitted_folder(self._directory(), entry.student, entry.lesson).stamp)
+        return handed_in is not None and handed_in >= entry.at
 
     def _again(self, every: list[ExchangeSubmission], graded: float, counting: str) -> Iterator[ExchangeSubmission]:
         """That of a student's submissions which counts, if it is not in submitted/, or graded after its release."""
@@ -146,7 +154,7 @@ class CourseExchange:
                 if submission.again:
                     raise
                 return False
-            self._ask_for_notebook(submission)
+        self._ask_for_notebook(submission)
         return read_secret(there) == _secret(submission)
 
     def _ask_for_notebook(self, submission: ExchangeSubmission) -> None:
@@ -158,7 +166,7 @@ class CourseExchange:
             self.hold(submission, NOTICE + template.render(lesson=submission.lesson, left_out=left_out[:MOST_NAMED]))
 
     def limit_kept(self, submission: ExchangeSubmission, best: Callable[[str, str], str]) -> None:
-        """Delete a student's oldest replaced copies over MOST_KEPT, but none that counts. best: as in `waiting`."""
+        """Delete a student's oldest replaced copies over the quota, but none that counts. best: as in `waiting`."""
 
         seen = set[str]()  # each hand-in after the best one may leave another copy of that
 
@@ -169,7 +177,7 @@ class CourseExchange:
             return is_first and page == best(kept.student, kept.lesson)
 
         with suppress(OSError):  # the next submission tries again
-            remove_oldest(self._root, submission.student, MOST_KEPT, counts)
+            remove_oldest(self._root, submission.student, MOST_KEPT, MOST_COPIES, counts)
 
     def release(self, submission: ExchangeSubmission) -> bool:
         """Release a submission's feedback page; returns whether the exchange has it now.

@@ -74,8 +74,8 @@ def list_replaced(root: Path, student: str = "", lesson: str = "") -> list[Repla
     return found
 
 
-def remove_oldest(root: Path, student: str, most_bytes: int, spare: Callable[[Replaced], bool]) -> None:
-    """Delete the oldest replaced submissions of a student, as far as all together are larger than this.
+def remove_oldest(root: Path, student: str, most_bytes: int, most: int, spare: Callable[[Replaced], bool]) -> None:
+    """Delete the oldest replaced submissions of a student, as far as all together are larger or more than this.
 
     spare  whether a submission stays in any case, as the newest one does; asked about each, newest first
 
@@ -85,7 +85,7 @@ def remove_oldest(root: Path, student: str, most_bytes: int, spare: Callable[[Re
     left = most_bytes
     for number, one in enumerate(kept):
         left -= sum((one.folder / name).lstat().st_size for name in one.files)
-        if not spare(one) and number and left < 0:
+        if not spare(one) and number and (left < 0 or number >= most):
             shutil.rmtree(one.folder)
             one.folder.with_name(f"{one.folder.name}.json").unlink(missing_ok=True)
 

@@ -143,7 +143,7 @@ class Collect(ExchangeCollect):
         """Collect a submission, unless the one in `submitted/` stays. Raises StepFailed, OSError."""
         folder, origin = submitted_folder(self.coursedir, entry.student, entry.lesson), _origin(entry)
         there = folder.origin() if folder.folder.is_dir() and not self.exactly else None
-        if there and self._is_there(folder, there, entry):
+        if not self.exactly and self._is_there(folder, there, entry):
             self.log.info("%s: as before", one_line(entry.student))
             return
         if there and self._is_newer(there, origin) and not (self.update or self.before_duedate):
@@ -159,9 +159,13 @@ class Collect(ExchangeCollect):
             self.log.info("Collected: %s %s", one_line(entry.student), entry.lesson)
             self._report(copy)
 
-    def _is_there(self, folder: SubmittedFolder, there: Origin, entry: Inbound) -> bool:
+    def _is_there(self, folder: SubmittedFolder, there: Origin | None, entry: Inbound) -> bool:
         """Whether `submitted/` has this submission, as it was collected."""
-        if there.channel != CHANNEL or there.when is None or read_secret(folder.folder) != entry.secret:
+        if read_secret(folder.folder) != entry.secret:
+            return False
+        if there is None:  # no notebook could be collected
+            return bool(folder.left_out)
+        if there.channel != CHANNEL or there.when is None:
             return False
         return there.when.replace(microsecond=0) == entry.sent.replace(microsecond=0)
 

@@ -205,6 +205,24 @@ def test_an_entry_that_another_account_owns_is_nobodys(course, exchange, kind, b
     assert points(course) == {"games": 5}
 
 
+def test_where_students_share_an_account_the_remedy_of_the_message_works(course, exchange, anna):
+    add_config(course, "c.ExchangeCollect.check_owner = True")
+    line = "c.ExchangeCollect.check_owner = False"
+    assert f"if your students share an account, set {line} in nbgrader_config.py" in collect(course)
+    add_config(course, line)
+    assert watch(course) == {}
+    assert points(course) == {"anna": 5}
+
+
+def test_without_a_secret_a_submission_is_reported_until_it_is_collected(course, exchange, anna, monkeypatch):
+    (anna / SECRET).unlink()
+    assert watch(course) == {}
+    monkeypatch.setattr(exchange_inbound, "UNFINISHED", timedelta(0))
+    assert watch(course) == {COLLECT: 1}
+    assert "Collected: anna" in collect(course)
+    assert watch(course) == {}
+
+
 @as_root
 def test_a_file_that_another_account_put_into_an_entry_is_left_out(course, exchange):
     add_config(course, "c.ExchangeCollect.check_owner = True")
@@ -373,6 +391,9 @@ def test_without_a_notebook_the_student_gets_a_page_that_says_why(course, exchan
     notebook = anna / f"{ONE}.ipynb"
     notebook.unlink()
     notebook.symlink_to("/etc/passwd") if bad == "link" else sparse(notebook, 10**9)
+    for step in (collect, collect, watch):
+        assert step(course)
+    assert not list_replaced(course)
     assert watch(course) == {f"not graded: run `grading grade {ONE}` to see why": 1}
     (page,) = exchange.fetched("anna", ONE)
     assert f"{ONE}.ipynb: {'it is a link' if bad == 'link' else 'it is larger than 0 MB'}" in page
@@ -459,7 +480,9 @@ def test_kept_copies_of_a_student_have_a_quota_which_spares_the_one_that_counts(
     assert points(course) == {"anna": 5}
     kept = list_replaced(course, "anna", ONE)
     assert len(kept) <= 3
-    replaced.remove_oldest(course, "anna", 0, lambda _: False)
+    replaced.remove_oldest(course, "anna", 10**9, 2, lambda _: False)
+    assert len(list_replaced(course, "anna", ONE)) == 2
+    replaced.remove_oldest(course, "anna", 0, 2, lambda _: False)
     assert len(list_replaced(course, "anna", ONE)) == 1
 
 
