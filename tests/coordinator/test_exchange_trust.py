@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from nbgrader.apps.api import NbGraderAPI
@@ -19,7 +18,7 @@ from nbgrader.exchange import ExchangeFactory
 from nbgrader.utils import capture_log
 
 from grading.cli import main
-from grading.coordinator.exchange import CourseExchange
+from grading.coordinator.exchange import CourseExchange, ExchangeSubmission
 from grading.coordinator.gradebook_writer import time_of
 from grading.coordinator.nbgrader_api import configuration, open_gradebook, scores
 from grading.coordinator.watch import Watch
@@ -321,7 +320,7 @@ def test_a_secret_that_is_swapped_at_each_look_gains_no_attempt(course, exchange
     (course / "course.toml").write_text("[attempts]\nper_hour = 1\n")
     plain, first = CourseExchange.collect, (anna / SECRET).read_text()
 
-    def swapping(self: CourseExchange, submission: Any) -> bool:
+    def swapping(self: CourseExchange, submission: ExchangeSubmission) -> bool:
         (anna / SECRET).write_text("another")
         try:
             return plain(self, submission)
@@ -487,19 +486,19 @@ def test_kept_copies_of_a_student_have_a_quota_which_spares_the_one_that_counts(
 
 
 def test_turns_are_fair_between_students_and_lessons(course, exchange, monkeypatch):
-    """Mallory hands in both lessons first; of the next students and lessons, those go first that had no turn yet."""
+    """Mallory hands in both lessons, one with an early time; after her first turn the others come first."""
+    plain, turns = CourseExchange.collect, list[tuple[str, str]]()
 
-    def chosen(service: Watch) -> list[tuple[str, str]]:
-        return [(one.student, one.lesson) for one in service._choose()]
+    def recording(self: CourseExchange, submission: ExchangeSubmission) -> bool:
+        if not turns:
+            exchange.submit("anna", TWO, solved_notebook(course, TWO))
+            exchange.submit("bob", ONE, solved_notebook(course, ONE))
+        turns.append((submission.student, submission.lesson))
+        return plain(self, submission)
 
+    monkeypatch.setattr(CourseExchange, "collect", recording)
     exchange.submit("mallory", ONE, solved_notebook(course, ONE))
-    backdated = exchange.submit("mallory", TWO, solved_notebook(course, TWO))
-    backdated.rename(backdated.with_name(f"mallory+{TWO}+2020-01-01 10:00:00.0 UTC+x"))
-    service = Watch(course, every=0.1)
-    assert chosen(service) == [("mallory", ONE)]
-    service._handle(service._choose())
-    exchange.submit("anna", TWO, solved_notebook(course, TWO))
-    exchange.submit("bob", ONE, solved_notebook(course, ONE))
-    assert chosen(service) == [("anna", TWO), ("mallory", TWO)]
-    service._handle(service._choose())
-    assert chosen(service) == [("bob", ONE)]
+    early = exchange.submit("mallory", TWO, solved_notebook(course, TWO))
+    early.rename(early.with_name(f"mallory+{TWO}+2020-01-01 10:00:00.0 UTC+x"))
+    assert watch(course) == {}
+    assert turns == [("mallory", ONE), ("anna", TWO), ("mallory", TWO), ("bob", ONE)]
