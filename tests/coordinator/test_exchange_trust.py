@@ -28,6 +28,7 @@ from grading.lms import replaced
 from grading.lms.replaced import list_replaced
 from grading.nbgrader_plugins import exchange_inbound
 from grading.nbgrader_plugins.exchange_inbound import SECRET, CopyRules, FolderCopy, Inbound, SharedClock, believed
+from grading.notebooks.submitted_file import unsafe_files
 
 from ..support.course_builder import TINY_LESSONS, add_config, solved_notebook
 from ..support.exchange import Exchange
@@ -133,7 +134,7 @@ def test_a_time_that_is_none_costs_one_submission_and_the_remedy_works(
     assert points(course) == {"anna": 5, "bob": 5}
 
 
-@pytest.mark.parametrize("command", ["grade", "regrade", "feedback"])
+@pytest.mark.parametrize("command", ["grade", "regrade", "verify-grades", "feedback"])
 def test_any_exception_in_a_students_step_costs_that_student(course, exchange, anna, capsys, monkeypatch, command):
     exchange.submit("bob", ONE, solved_notebook(course, ONE))
     assert watch(course) == {}
@@ -338,13 +339,14 @@ def test_a_secret_that_is_swapped_at_each_look_gains_no_attempt(course, exchange
 @contextmanager
 def without_root() -> Iterator[None]:
     """What this process may as an ordinary user."""
-    me = os.geteuid()
-    if me == 0:
-        os.seteuid(NOBODY)
+    if os.geteuid() != 0:
+        yield
+        return
+    os.setresuid(NOBODY, NOBODY, 0)
     try:
         yield
     finally:
-        os.seteuid(me)
+        os.setresuid(0, 0, 0)
 
 
 def sparse(path: Path, size: int) -> None:
@@ -447,6 +449,8 @@ def test_what_may_not_be_read_is_left_out(tmp_path):
     copy = FolderCopy(CopyRules(10**6, 10**6))
     with _reachable(tmp_path), without_root(), exchange_inbound.open_entry(source) as opened:
         copy.copy(opened, tmp_path / "target")
+        unsafe = dict(unsafe_files(source))
+    assert unsafe == {str(source / "secret.txt"): "it cannot be read"}  # what grading leaves out, however it came
     (source / "closed").chmod(0o755)
     assert [path.name for path in (tmp_path / "target").iterdir()] == ["plain.txt"]
     assert copy.left_out == dict.fromkeys(["secret.txt", "closed"], "it cannot be opened: Permission denied")
