@@ -83,7 +83,7 @@ class AttemptLimits:
         # up to the next minute, so that it is not too early
         at = f"{(until + timedelta(minutes=1)).astimezone(zone):%Y-%m-%d %H:%M %Z}"
         limits = in_words(self._course.attempts_of(submission.lesson))
-        return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at)
+        return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at, left_out=())
 
     def best(self, student: str, lesson: str) -> str:
         """The page of the submission with the most points, of equal ones the last; "" where the last one counts."""

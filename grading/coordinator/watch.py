@@ -187,7 +187,7 @@ class Watch:
         for submission in waiting:
             if until := limits.held_until(submission):
                 held.add(submission.folder)
-                with suppress(OSError):  # such as a full disk; it is held back without a notice
+                with suppress(Exception):  # such as a full disk; it is held back without a notice
                     exchange.hold(submission, limits.notice(submission, until))
         self.state.held_back = len(held)
         self._held |= held
