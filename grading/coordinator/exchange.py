@@ -147,7 +147,8 @@ class CourseExchange:
         directory, there = self._directory(submission), self._submitted(submission)
         if read_secret(there) != _secret(submission):
             collector = self._factory.Collect(directory, Authenticator(config=self._config), config=self._config)
-            collector.log, collector.exactly, collector.from_kept = LOG, submission.entry, submission.again
+            collector.log, collector.update = LOG, True
+            collector.exactly, collector.from_kept = submission.entry, submission.again
             try:
                 collector.start()
             except StepFailed:  # which may name a student
@@ -171,12 +172,13 @@ class CourseExchange:
         seen = set[str]()  # each hand-in after the best one may leave another copy of that
 
         def counts(kept: Replaced) -> bool:
-            page = self._page(read_secret(kept.folder), kept.lesson).name
+            secret = read_secret(kept.folder)
+            page = self._page(secret, kept.lesson).name if secret else ""
             is_first = page not in seen
             seen.add(page)
-            return is_first and page == best(kept.student, kept.lesson)
+            return bool(page) and is_first and page == best(kept.student, kept.lesson)
 
-        with suppress(OSError):  # the next submission tries again
+        with suppress(Exception):  # such as a full disk; the next submission tries again
             remove_oldest(self._root, submission.student, MOST_KEPT, MOST_COPIES, counts)
 
     def release(self, submission: ExchangeSubmission) -> bool:
@@ -207,7 +209,7 @@ class CourseExchange:
     def waits(self) -> Iterator[tuple[str, float]]:
         """Student and seconds from submission to released feedback, of each submission that has feedback."""
         lessons = list_lessons(self._root, ordinary=True)
-        for submission in map(self._submission, self._listed(lessons).found):
+        for submission in (self._submission(entry) for entry in self._listed(lessons).found if entry.secret):
             if released := _modified(submission.page):
                 yield submission.student, released - submission.at.replace(tzinfo=UTC).timestamp()
 

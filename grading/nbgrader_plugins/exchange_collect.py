@@ -31,8 +31,9 @@ from grading.safe_text import one_line
 from ..lms.choices import ASK, KEEP, REPLACE, ChoiceTable
 from ..lms.evidence import Evidence, Origin, text_of, weigh
 from ..lms.replaced import STAMP, list_replaced
-from ..lms.submitted_dir import SubmittedFolder, digest_of_path
+from ..lms.submitted_dir import SubmittedFolder, digest_of_path, time_of
 from .exchange_inbound import (
+    AGREE,
     SECRET,
     CopyRules,
     FolderCopy,
@@ -59,10 +60,9 @@ UNDECIDED = (
 
 @dataclass(frozen=True)
 class _Copy:
-    """A copy of a submission, beside its place in `submitted/`, with the times that count for it."""
+    """A copy of a submission, beside its place in `submitted/`."""
 
     folder: Path
-    entry: Inbound
     left_out: dict[str, str]
 
     @property
@@ -142,9 +142,10 @@ class Collect(ExchangeCollect):
     def _collect(self, entry: Inbound) -> None:
         """Collect a submission, unless the one in `submitted/` stays. Raises StepFailed, OSError."""
         folder, origin = submitted_folder(self.coursedir, entry.student, entry.lesson), _origin(entry)
-        there = folder.origin() if folder.folder.is_dir() and not self.exactly else None
-        if not self.exactly and self._is_there(folder, there, entry):
+        there = folder.origin() if folder.folder.is_dir() and not self.from_kept else None
+        if not self.from_kept and self._is_there(folder, there, entry):
             self.log.info("%s: as before", one_line(entry.student))
+            self._report(folder)
             return
         if there and self._is_newer(there, origin) and not (self.update or self.before_duedate):
             self.log.info("%s: there is a newer submission. Add --update to collect it", one_line(entry.student))
@@ -157,7 +158,7 @@ class Collect(ExchangeCollect):
             os.rename(copy.folder, folder.folder)
             folder.record(origin, folder.digests(), copy.left_out)
             self.log.info("Collected: %s %s", one_line(entry.student), entry.lesson)
-            self._report(copy)
+            self._report(folder)
 
     def _is_there(self, folder: SubmittedFolder, there: Origin | None, entry: Inbound) -> bool:
         """Whether `submitted/` has this submission, as it was collected."""
@@ -209,9 +210,9 @@ class Collect(ExchangeCollect):
             if kept:
                 shutil.copyfile(kept / STAMP, beside / STAMP)
             else:
-                entry = believed(entry, made.changed, SharedClock(self.inbound.parent))
-                (beside / STAMP).write_text(f"{entry.at:{TIME}}")
-            yield _Copy(beside, entry, made.left_out)
+                at = believed(entry, made.changed, SharedClock(self.inbound.parent)).at
+                (beside / STAMP).write_text(f"{at:{TIME}}")
+            yield _Copy(beside, made.left_out)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
             with suppress(OSError):
@@ -223,15 +224,16 @@ class Collect(ExchangeCollect):
         modes = (0o664, 0o2775) if course.groupshared else (0o644, 0o755)
         return CopyRules(*sizes, course.ignore, course.include, modes)
 
-    def _report(self, copy: _Copy) -> None:
-        entry = copy.entry
-        for name, why in list(copy.left_out.items())[:MOST_REPORTED]:
-            self.log.warning("%s: %s was left out: %s", one_line(entry.student), one_line(name), why)
-        if not self.from_kept and entry.at != entry.sent:
+    def _report(self, folder: SubmittedFolder) -> None:
+        """Report what of a submission was not collected or believed."""
+        student, there, at = one_line(folder.student), folder.origin(), time_of(folder.stamp)
+        for name, why in list(folder.left_out.items())[:MOST_REPORTED]:
+            self.log.warning("%s: %s was left out: %s", student, one_line(name), why)
+        if there and there.when and at and abs(at - there.when) > AGREE:
             self.log.warning(
                 "%s counts as handed in at %s, when the exchange's files last changed, not at %s as their name says. "
-                "If you changed them yourself, correct timestamp.txt in submitted/",
-                *(one_line(entry.student), text_of(entry.at), text_of(entry.sent)),
+                "If you changed them yourself, correct timestamp.txt in submitted/, then grade again",
+                *(student, text_of(at), text_of(there.when)),
             )
 
     def _refuse(self, entry: Path, why: str) -> None:

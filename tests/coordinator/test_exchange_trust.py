@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import re
@@ -19,6 +20,7 @@ from nbgrader.utils import capture_log
 
 from grading.cli import main
 from grading.coordinator.exchange import CourseExchange, ExchangeSubmission
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.gradebook_writer import time_of
 from grading.coordinator.nbgrader_api import configuration, open_gradebook, scores
 from grading.coordinator.watch import Watch
@@ -29,6 +31,7 @@ from grading.lms.replaced import list_replaced
 from grading.nbgrader_plugins import exchange_inbound
 from grading.nbgrader_plugins.exchange_inbound import SECRET, CopyRules, FolderCopy, Inbound, SharedClock, believed
 from grading.notebooks.submitted_file import unsafe_files
+from grading.safe_console import SafeConsole
 
 from ..support.course_builder import TINY_LESSONS, add_config, solved_notebook
 from ..support.exchange import Exchange
@@ -113,6 +116,7 @@ def test_no_name_of_an_entry_stops_the_class_and_each_is_reported(course, exchan
     assert "mallory" not in capsys.readouterr().out + (course / FILE).read_text()
 
 
+@pytest.mark.quick_cases("20:00*")
 @pytest.mark.parametrize(
     "text", ["20:00 99:9999999999999999999a", "2026-11-31 10:00 UTC", "0001-01-01 00:00 +2359", "\0"]
 )
@@ -184,6 +188,7 @@ def test_a_page_that_cannot_be_released_costs_one_student(course, exchange, anna
 
 
 @as_root
+@pytest.mark.quick_cases("watch-a later time", "collect-without its secret and old")
 @pytest.mark.parametrize("kind", ["a later time", "without its secret and old", "the same time"])
 @pytest.mark.parametrize("by", [watch, collect])
 def test_an_entry_that_another_account_owns_is_nobodys(course, exchange, kind, by):
@@ -250,8 +255,31 @@ def test_a_late_submission_is_late_whatever_time_it_says(course, exchange, by):
     by(course)
     assert watch(course) == {}
     assert points(course) == {"mallory": 0, "eve": 0}
+    said = collect(course)
+    assert "mallory counts as handed in at" in said and "eve counts" not in said
+    stamp = course / "submitted" / "mallory" / ONE / "timestamp.txt"
+    found = stamp.read_text()
+    stamp.write_text(EARLY)  # as the message says, where the teacher changed the exchange
+    assert "mallory counts" not in collect(course)
+    grade_class(course, [ONE], SafeConsole(quiet=True))
+    assert points(course) == {"mallory": 5, "eve": 0}
+    stamp.write_text(found)
     for student in ("mallory", "eve"):
         assert time_of((course / "submitted" / student / ONE / "timestamp.txt").read_text()) >= NOW.replace(tzinfo=None)
+
+
+def test_a_file_that_the_teacher_put_there_stays_until_they_choose(course, exchange, anna):
+    folder = course / "submitted" / "anna" / ONE
+    folder.mkdir(parents=True)
+    (folder / f"{ONE}.ipynb").write_text(json.dumps(solved_notebook(course, ONE, double=WRONG)))
+    assert watch(course) == {COLLECT: 1}
+    assert "Nothing shows which is newer" in collect(course)
+    assert "return 1" in (folder / f"{ONE}.ipynb").read_text()
+    add_config(course, "c.Collect.undecided = 'replace'")
+    collect(course)
+    assert watch(course) == {}
+    assert points(course) == {"anna": 5}
+    assert len(list_replaced(course, "anna")) == 1
 
 
 def test_what_is_written_into_an_old_entry_later_is_late(course, exchange):
@@ -386,6 +414,7 @@ def test_a_bad_file_costs_that_file_and_the_page_says_so(course, exchange, anna)
     assert "Some of your files were not collected. Your notebook was graded without them." in text
 
 
+@pytest.mark.quick_cases("large")
 @pytest.mark.parametrize("bad", ["link", "large"])
 def test_without_a_notebook_the_student_gets_a_page_that_says_why(course, exchange, anna, bad):
     add_config(course, "c.CourseDirectory.max_file_size = 100")
