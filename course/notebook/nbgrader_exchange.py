@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import logging
+import os
 import shutil
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 SETTINGS = ("nbgrader_config", "jupyter_config")  # the files that nbgrader reads, as .py or .json
+MAX_NAMED = 5  # files of a submission that is too large
 SILENT = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards messages: `NotSubmitted` has the reason
 
 
@@ -89,19 +91,45 @@ def _submit(notebook: Path, lesson: str, without: str, config: Any) -> Submissio
     directory.assignment_id, directory.ignore = lesson, [*directory.ignore, without, "*.whl"]  # the fetched package
     fetched = Path(directory.course_id if step.path_includes_course else "", lesson, f"{lesson}.ipynb")
     with TemporaryDirectory(prefix="hand-in-") as copy:
-        step.assignment_dir = copy
-        if notebook.parts[-len(fetched.parts) :] == fetched.parts:
-            step.assignment_dir = str(notebook.parents[len(fetched.parts) - 1])
-        else:
-            _copy(notebook, Path(copy) / fetched, directory.ignore)
+        step.assignment_dir = copy  # nbgrader would count what is not submitted, such as checkpoints
+        _copy(notebook, Path(copy) / fetched, directory.ignore, 1000 * directory.max_dir_size)
         step.start()
     return Submission(str(directory.course_id), str(step.timestamp))
 
 
-def _copy(notebook: Path, to: Path, ignore: list[str]) -> None:
-    """Copy a notebook to where nbgrader expects it, and what is beside it if that is the lesson's folder."""
-    if notebook.parent.name == to.parent.name:
-        notebooks = [glob.escape(notebook.name), to.name]
-        shutil.copytree(notebook.parent, to.parent, ignore=shutil.ignore_patterns(*ignore, *notebooks))
+def _copy(notebook: Path, to: Path, ignore: list[str], most: int) -> None:
+    """Copy a notebook to where nbgrader expects it, and what is beside it if that is the lesson's folder.
+
+    most  bytes that nbgrader takes in all
+
+    Raises ValueError if there are more.
+    """
+    left_out, sizes = shutil.ignore_patterns(*ignore, glob.escape(notebook.name), to.name), {notebook: _size(notebook)}
+    whole = notebook.parent.name == to.parent.name
+    for place, folders, files in os.walk(notebook.parent) if whole else []:
+        folders[:] = set(folders) - left_out(place, folders)
+        sizes |= {path: _size(path) for path in (Path(place, name) for name in set(files) - left_out(place, files))}
+    if sum(sizes.values()) > most:
+        raise ValueError(_too_large(notebook, sizes, most))
+    if whole:
+        shutil.copytree(notebook.parent, to.parent, ignore=left_out)
     to.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(notebook, to)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _too_large(notebook: Path, sizes: dict[Path, int], most: int) -> str:
+    """Why a submission is too large, and which files to take away, the largest first."""
+    over, remedies = sum(sizes.values()) - most, list[str]()
+    for path, size in sorted(sizes.items(), key=lambda item: item[1], reverse=True):
+        if over > 0 and path == notebook:
+            remedies.append(f"clear the outputs of {path.name} ({size / 1e6:.0f} MB) and save it")
+        elif over > 0:
+            where = path.relative_to(notebook.parent).as_posix()
+            remedies.append(f"move {where} ({size / 1e6:.0f} MB) out of the folder {notebook.parent.name}")
+        over -= size
+    whole = f"{sum(sizes.values()) / 1e6:.0f} MB, and the course takes at most {most / 1e6:.0f} MB"
+    return f"Directory size is too big: {whole}. First {', and '.join(remedies[:MAX_NAMED])}"

@@ -20,14 +20,13 @@ from ..course_dir.course_file import Attempts, load_course_file
 from ..lms.teacher_csv import to_bytes, to_cell
 from ..plural import plural
 from ..safe_html import page_templates
-from .exchange import NOTICE, ExchangeSubmission
+from .exchange import NOTICE, TEMPLATES, ExchangeSubmission
 from .nbgrader_api import scores
 
 FILE = ".grading-attempts.csv"
 FIELDS = ("student", "lesson", "page", "at", "points")
 BEST = "best"
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class AttemptLimits:
         # up to the next minute, so that it is not too early
         at = f"{(until + timedelta(minutes=1)).astimezone(zone):%Y-%m-%d %H:%M %Z}"
         limits = in_words(self._course.attempts_of(submission.lesson))
-        return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at)
+        return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at, left_out=())
 
     def best(self, student: str, lesson: str) -> str:
         """The page of the submission with the most points, of equal ones the last; "" where the last one counts."""

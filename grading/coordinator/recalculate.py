@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..course_dir.lessons import list_lessons
-from ..errors import NotHandedIn, StepFailed, SubmissionNotGraded
+from ..errors import StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
 from ..gradebook.accommodations import accommodations
 from ..gradebook.freshness import LessonFreshness
@@ -31,14 +31,14 @@ from ..gradebook.lock import exclusive
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import exercise_named
-from ..sandbox import require
+from ..sandbox import SandboxUnavailable, require
 from ..stopped import tell_if_stopped
 from .agreement import demand_agreement
 from .due_dates import due_dates_tried
 from .executors import pool
 from .gradebook_writer import Writer, time_of
 from .nbgrader_api import configuration, is_registered
-from .schedule import task_of
+from .schedule import not_graded, task_of
 from .submission import GradedNotebook, GradingTask, grade
 from .verify_grades import otherwise, verdicts_in
 
@@ -125,42 +125,46 @@ def _regrade_lesson(
     regrade: _LessonRegrade, students: Container[str] | None, executor: Executor
 ) -> Iterator[GradeChange]:
     standing, begun = regrade.standing, []
-    nothing = ScoreSnapshot({})
+
+    def failed(student: str, since: list[str], error: Exception) -> GradeChange:
+        nothing = ScoreSnapshot({})
+        return GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(not_graded(error)))
+
     for student in standing.grades:
-        since = standing.stale_reasons(student) if students is None or student in students else []
-        if only_lateness(since):
-            yield _new_penalty(regrade, student, since)
-        elif since:
-            if not regrade.config.JudgedExecute.get("unsandboxed", False):
-                require()
-            try:
+        since = list[str]()
+        try:
+            since = standing.stale_reasons(student) if students is None or student in students else []
+            if only_lateness(since):
+                yield _new_penalty(regrade, student, since)
+            elif since:
+                if not regrade.config.JudgedExecute.get("unsandboxed", False):
+                    require()
                 task = task_of(standing, regrade.config, student)
-            except NotHandedIn as error:
-                yield GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
-            else:
                 begun.append((student, since, task, executor.submit(grade, task)))
+        except SandboxUnavailable:
+            raise
+        except Exception as error:  # one submission must not stop the class
+            yield failed(student, since, error)
     for student, since, task, waiting in begun:
         try:
             graded = waiting.result()
             compared = _compare_grades(regrade, task, graded, since)
-        except SubmissionNotGraded as error:
-            yield GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
+        except SandboxUnavailable:
+            raise
+        except Exception as error:
+            yield failed(student, since, error)
         else:
             regrade.grades.append((task, graded))
             yield compared
 
 
 def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> GradeChange:
-    """The effect of a change of lateness alone: verdicts stay, so nothing is judged."""
+    """The effect of a change of lateness alone: verdicts stay, so nothing is judged. Raises SubmissionNotGraded."""
     standing, made_of = regrade.standing, regrade.standing.made_of(student)
-    try:
-        with _gradebook(standing) as gradebook:
-            submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
-            before = score_snapshot(submitted, standing.grades[student].verdicts)
-            seconds = _seconds_late(gradebook, submitted, student, made_of["timestamp"])
-    except SubmissionNotGraded as error:
-        nothing = ScoreSnapshot({})
-        return GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
+    with _gradebook(standing) as gradebook:
+        submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
+        before = score_snapshot(submitted, standing.grades[student].verdicts)
+        seconds = _seconds_late(gradebook, submitted, student, made_of["timestamp"])
     regrade.penalties[student] = made_of
     return GradeChange(standing.lesson, student, since, before, _after_penalty(standing, student, before, seconds))
 

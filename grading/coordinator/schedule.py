@@ -16,21 +16,25 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from grading.course_dir.seeds import seed_id
 from grading.course_dir.student_ids import why_unfit
-from grading.errors import NotHandedIn, SubmissionNotGraded
+from grading.errors import ClusterLost, GradingError, NotHandedIn, SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.grade_inputs import only_lateness
 from grading.nbgrader_plugins.execute import lesson_freshness, warm_mistakes
 from grading.notebooks.submitted_file import MAX_BYTES
+from grading.sandbox import SandboxUnavailable
 
 from .executors import Workers
 from .gradebook_writer import Writer
+from .progress import describe_error
 from .submission import GradingTask
 
 LOOK_AGAIN = 5.0  # seconds without a result after which workers are counted again
+STOPS_ALL = (OSError, SQLAlchemyError, SandboxUnavailable, ClusterLost)  # no grade can be made or written
 USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # sections of the configuration that workers need
 
 
@@ -58,10 +62,13 @@ def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, studen
     for student in students:
         try:
             _notebook(coursedir, lesson, student)
+            why = plan.standing.stale_reasons(student)
         except NotHandedIn as reason:
             plan.missing[student] = str(reason)
             continue
-        why = plan.standing.stale_reasons(student)
+        except Exception as error:  # one submission must not stop the class
+            plan.missing[student] = f"not graded: {describe_error(error)}"
+            continue
         if why or again:
             plan.reasons[student] = why or ["you asked for it"]
         else:
@@ -86,8 +93,13 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
                 if only_lateness(plan.reasons[student]):
                     done(student, _lateness_written(writer, standing, student))
                     continue
-                task = task_of(standing, config, student)
-                waiting[workers.submit(task)] = task
+                try:
+                    task = task_of(standing, config, student)
+                    waiting[workers.submit(task)] = task
+                except STOPS_ALL:
+                    raise
+                except Exception as error:
+                    done(student, not_graded(error))
             if not waiting:
                 return
             finished, _ = wait(waiting, LOOK_AGAIN, FIRST_COMPLETED)
@@ -97,8 +109,10 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
                     graded = workers.result(future, task)
                     writer.write(graded, task.made_of)
                     warm_mistakes[standing.graders] |= graded.diagnosed
-                except SubmissionNotGraded as error:
-                    done(task.student, error)
+                except STOPS_ALL:
+                    raise
+                except Exception as error:
+                    done(task.student, not_graded(error))
                 else:
                     done(task.student, None)
 
@@ -110,9 +124,16 @@ def _lateness_written(writer: Writer, standing: LessonFreshness, student: str) -
     """
     try:
         writer.write_lateness(student, standing.made_of(student))
-    except SubmissionNotGraded as error:
-        return error
+    except STOPS_ALL:
+        raise
+    except Exception as error:
+        return not_graded(error)
     return None
+
+
+def not_graded(error: Exception) -> GradingError:
+    """The error as it is reported: any but ours is a fault in grading one submission, and stops no other."""
+    return error if isinstance(error, GradingError) else SubmissionNotGraded(describe_error(error))
 
 
 def task_of(standing: LessonFreshness, config: Config, student: str) -> GradingTask:

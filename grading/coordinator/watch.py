@@ -1,8 +1,9 @@
 """Grade submissions in nbgrader's exchange as they arrive (`grading watch`).
 
-A round takes the submissions of a lesson that have waited longest: it collects them, grades them like `grading grade`,
-writes their feedback pages and releases these to the exchange. Each round reads from the exchange and the gradebook
-what waits, so a killed service loses nothing: the next one finds the same submissions.
+A round is for one lesson. The students, and then the lessons, whose last turn was longest ago come first, and then the
+submissions that have waited longest. The round collects them, grades them like `grading grade`, writes their feedback
+pages and releases these to the exchange. Each round reads from the exchange and the gradebook what waits, so a killed
+service loses nothing: the next one finds the same submissions.
 
 Neither the log nor the state names a student or quotes an answer. Does not cover: the exchange (`exchange`).
 """
@@ -11,9 +12,8 @@ from __future__ import annotations
 
 import signal
 import time
-import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -35,7 +35,7 @@ from .exchange import CourseExchange, ExchangeSubmission
 from .grade_class import grade_class
 from .gradebook_writer import STOPS
 from .nbgrader_api import configuration
-from .progress import log_above
+from .progress import describe_error, log_above
 from .watch_page import PageAddress, serve_page
 from .watch_state import WatchState, in_seconds, now, only_watch
 from .write_feedback import write_feedback
@@ -92,6 +92,9 @@ class Watch:
     _held: set[Path] = field(default_factory=set)  # held back at some time: their waits say nothing about the service
     _error: _Delay = field(default_factory=_Delay)  # an error that is not one submission's
     _waited: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
+    _rounds: int = 0
+    _served: dict[str, int] = field(default_factory=dict)  # the last round of each student
+    _served_lessons: dict[str, int] = field(default_factory=dict)
     _stop: Event = field(default_factory=Event)
 
     def run(self, *, once: bool = False) -> bool:
@@ -137,7 +140,7 @@ class Watch:
             yield page
 
     def _round(self) -> bool:
-        """Handle the submissions that have waited longest; returns whether there were any."""
+        """Handle the submissions whose turn it is; returns whether there were any."""
         chosen: list[ExchangeSubmission] = []
         if not self._error.over:
             return False
@@ -170,8 +173,9 @@ class Watch:
         exchange = CourseExchange(self.root)
         limits = AttemptLimits(self.root)
         waiting = exchange.waiting(self.lessons, limits.best)
-        folders = {submission.folder for submission in waiting}
+        folders = {submission.folder for submission in waiting} | exchange.refused.keys()
         self._failed = {folder: delay for folder, delay in self._failed.items() if folder in folders}
+        self._report_refused(exchange.refused)
         self.state.waiting = len(waiting)
         put_off = {folder for folder, delay in self._failed.items() if not delay.over}
         put_off |= self._held_back(exchange, limits, waiting)
@@ -182,6 +186,7 @@ class Watch:
             for submission in due
             if not submission.again or (submission.student, submission.lesson) not in new
         ]
+        due.sort(key=lambda one: (self._served.get(one.student, 0), self._served_lessons.get(one.lesson, 0)))
         of_one_lesson = [submission for submission in due if submission.lesson == due[0].lesson]
         return of_one_lesson[: ON_CLUSTER if self.scheduler else BATCH * (self.workers or cpu_count())]
 
@@ -193,18 +198,34 @@ class Watch:
         for submission in waiting:
             if until := limits.held_until(submission):
                 held.add(submission.folder)
-                with suppress(OSError):  # such as a full disk; it is held back without a notice
+                with suppress(Exception):  # such as a full disk; it is held back without a notice
                     exchange.hold(submission, limits.notice(submission, until))
         self.state.held_back = len(held)
         self._held |= held
         return held
 
+    def _report_refused(self, refused: Mapping[Path, str]) -> None:
+        """Put entries that are not taken for submissions into the state, and log new ones."""
+        new = Counter[str]()
+        for folder in refused:
+            what = COLLECT.replace("{lesson}", folder.name.rsplit("+", 3)[1])
+            new[what] += folder not in self._failed
+            self._failed[folder] = _Delay(what, until=time.monotonic() + self.every)
+        for what, number in (+new).items():
+            self._log(f"{plural(number, 'submission')} {what}")
+
     def _handle(self, chosen: list[ExchangeSubmission]) -> None:
         """Collect and grade submissions of one lesson, and release their feedback."""
+        self._rounds += 1
+        for submission in chosen:
+            self._served[submission.student] = self._served_lessons[submission.lesson] = self._rounds
         begun, quiet = time.monotonic(), SafeConsole(quiet=True)
         with log_above(quiet):  # messages may name students
             exchange = CourseExchange(self.root)
             collected = self._each(chosen, exchange.collect, COLLECT)
+            best = AttemptLimits(self.root).best
+            for submission in collected:
+                exchange.limit_kept(submission, best)
             graded = [] if self._stop.is_set() else self._graded(collected, quiet)
             AttemptLimits(self.root).count(graded)  # before the release: what has feedback is counted
             written = [] if self._stop.is_set() else self._written(graded, quiet)
@@ -332,7 +353,4 @@ def _without_names(error: Exception) -> str:
     """Describe an error without the text of a foreign one, which may name a student or a file of theirs."""
     if isinstance(error, GradingError | SandboxUnavailable) and not isinstance(error, CannotWrite):
         return " ".join(str(error).split())
-    cause = error.__cause__ or error
-    what = (cause.strerror if isinstance(cause, OSError) else None) or type(cause).__name__
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{what} ({Path(last.filename).name}, line {last.lineno})"
+    return describe_error(error.__cause__ or error)

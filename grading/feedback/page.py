@@ -124,6 +124,7 @@ class FeedbackPage:
     cells: list[Cell]
     repairs: list[str]
     unreadable: str
+    not_collected: list[str]
     sandboxed: bool
     sections: frozenset[str]
     not_run: bool
@@ -149,6 +150,7 @@ class FeedbackPage:
             cells=[cell for cell in cells if cell.html or cell.outputs or cell.exercise],
             repairs=[str(text) for text in record.get("repairs", [])],
             unreadable=str(record.get("unreadable", "")),
+            not_collected=list(known.not_collected),
             sandboxed=bool(record.get("sandboxed", True)),
             sections=frozenset(SECTION_ID.findall("".join(c.html for c in cells if c.kind == "text"))),
             not_run=any("demo" in c.metadata.get("tags", []) and not c.outputs for c in shown),

@@ -22,10 +22,11 @@ class CellGrade:
 class GradebookView:
     """The gradebook's data on one submission and its lesson.
 
-    late      how late it is, and the late policy; "" if it is on time
-    title     the lesson's title; "" if unknown
-    left_out  texts and code of the lesson itself, which the page does not repeat
-    models    rubrics and model answers of graded questions, as Markdown, by grade_id
+    late           how late it is, and the late policy; "" if it is on time
+    title          the lesson's title; "" if unknown
+    left_out       texts and code of the lesson itself, which the page does not repeat
+    models         rubrics and model answers of graded questions, as Markdown, by grade_id
+    not_collected  the files of the submission that were not collected, each with the reason
     """
 
     student: str
@@ -36,6 +37,7 @@ class GradebookView:
     title: str = ""
     left_out: tuple[str, ...] = ()
     models: dict[str, str] = field(default_factory=dict)
+    not_collected: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> GradebookView:

@@ -130,6 +130,8 @@ class Collecting:
             )
         except (ArchiveError, OSError) as why:
             return Outcome(SKIPPED, str(submission), student, why=str(why))
+        except Exception as error:  # one submission must not stop the others
+            return Outcome(SKIPPED, str(submission), student, why=f"{type(error).__name__}: {printable(str(error))}")
 
     def _put(self, student: str, submission: Submission, chosen: Selection) -> Outcome:
         """Write the files that count, unless the files in submitted/ should stay."""

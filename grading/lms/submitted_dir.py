@@ -10,21 +10,26 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat as stats
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import IO, Any
-
-from nbgrader.utils import parse_utc
+from zoneinfo import ZoneInfo
 
 from .archives import CHUNK
 from .evidence import BY_HAND, Origin, text_of
 from .hand_ins import hand_ins, origin_file
 from .replaced import STAMP, keep_files, keep_folder
 
+MOST_STAMP = 100  # characters of timestamp.txt
 HAND = "put there by hand or by another tool"
+TIME = re.compile(
+    r"(?P<day>(?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2})[ T](?P<clock>[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)"
+    r" ?(?:(?P<offset>[+-][0-9]{2}:?[0-9]{2})|(?P<zone>[A-Za-z_]{1,20}(?:/[A-Za-z_]{1,20}){0,2}))?"
+)
 
 
 class SubmittedFolder:
@@ -46,7 +51,10 @@ class SubmittedFolder:
     def stamp(self) -> str:
         """The text of the folder's timestamp.txt; "" if there is none."""
         path = self.folder / STAMP
-        return path.read_text(encoding="utf-8", errors="replace").strip() if _is_ordinary(path) else ""
+        if not _is_ordinary(path):
+            return ""
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(MOST_STAMP).strip()
 
     def origin(self, notebooks: Collection[str] | None = None) -> Origin | None:
         """The origin of these notebooks, or of all; None if there are none."""
@@ -88,8 +96,10 @@ class SubmittedFolder:
         """Move the folder to the replaced ones, for a command that writes a new one."""
         keep_folder(self.root, self.student, self.lesson, self.folder, self.origin(), arriving)
 
-    def record(self, origin: Origin, written: Collection[str]) -> None:
+    def record(self, origin: Origin, written: Collection[str], left_out: Mapping[str, str] | None = None) -> None:
         """Record the origin of the notebooks just written.
+
+        left_out  files that were not collected, each with the reason
 
         Other notebooks in the folder keep their recorded origin, unless they were changed.
         """
@@ -102,12 +112,19 @@ class SubmittedFolder:
             "order": origin.order,
             "stamp": self.stamp,
             "files": files,
+            "left_out": dict(left_out or {}),
         }
         hand_ins(self.root)
         self._record.parent.mkdir(parents=True, exist_ok=True)
         beside = self._record.with_suffix(".new")
         beside.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         os.replace(beside, self._record)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The files that were not collected with what is in the folder now, each with the reason."""
+        record = self._read_record() or {}
+        return dict(record.get("left_out", {})) if record.get("files") == self.digests() else {}
 
     def _path(self, notebook: str) -> Path:
         return self.folder / f"{notebook}.ipynb"
@@ -159,12 +176,25 @@ def _same(path: Path, content: IO[bytes]) -> bool:
 
 
 def time_of(text: str) -> datetime | None:
-    """Parse a timestamp; None if it is not a time."""
-    try:
-        time: datetime = parse_utc(text)
-    except (ValueError, OverflowError, TypeError):
+    """Parse a time in nbgrader's form, such as `2026-11-21 08:00:00.5 UTC`; None if it is not one.
+
+    A time without a zone that is known here is in UTC, as for nbgrader.
+    """
+    match = TIME.fullmatch(text.strip())
+    if match is None:
         return None
-    return utc(time)
+    try:
+        time = datetime.fromisoformat(" ".join(match.group("day", "clock")) + (match["offset"] or ""))
+        return time.replace(tzinfo=time.tzinfo or _zone(match["zone"])).astimezone(UTC)
+    except (ValueError, OverflowError):  # the 31st of June
+        return None
+
+
+def _zone(name: str | None) -> tzinfo:
+    try:
+        return ZoneInfo(name or "UTC")
+    except (ValueError, OSError, KeyError):  # such as CEST, which no file describes
+        return UTC
 
 
 def utc(time: datetime) -> datetime:

@@ -1,6 +1,7 @@
-"""The exchange's `release_feedback`: skip students who did not hand in by the exchange, and go on.
+"""The exchange's `release_feedback`: a student whose page cannot be released does not stop the others.
 
-nbgrader's own step stops with a traceback at the first such student, and the following ones get no feedback.
+nbgrader's own step stops with a traceback at the first student who did not hand in by the exchange, or whose files
+cannot be read.
 """
 
 from __future__ import annotations
@@ -16,22 +17,24 @@ NEEDED = ("timestamp.txt", "submission_secret.txt")  # the exchange writes both 
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
-    """nbgrader's step for one assignment, without those whose pages it cannot release."""
+    """nbgrader's step for one assignment, student by student."""
+
+    src_path: str
 
     def copy_files(self) -> None:
-        missing = {}
-        for folder in sorted(map(Path, glob.glob(self.src_path))):
+        every = self.src_path
+        for folder in sorted(map(Path, glob.glob(every))):
+            student = one_line(folder.parent.name)
             if lacking := [name for name in NEEDED if not (folder / name).is_file()]:
-                missing[folder.parent.name] = lacking[0]
-        for student, name in missing.items():
-            self.log.warning(
-                "%s: no feedback is released, because it was not handed in through the exchange (there is no %s)",
-                one_line(student),
-                name,
-            )
-        excluded = self.coursedir.student_id_exclude
-        self.coursedir.student_id_exclude = ",".join(filter(None, [excluded, *missing]))
-        try:
-            super().copy_files()
-        finally:
-            self.coursedir.student_id_exclude = excluded
+                self.log.warning(
+                    "%s: no feedback is released, because it was not handed in through the exchange (there is no %s)",
+                    student,
+                    lacking[0],
+                )
+                continue
+            self.src_path = glob.escape(str(folder))
+            try:
+                super().copy_files()
+            except Exception as error:  # nbgrader raises various ones
+                self.log.error("%s: no feedback is released: %s", student, one_line(str(error)))
+        self.src_path = every

@@ -169,8 +169,9 @@ def test_only_complete_submissions_of_ordinary_files_are_collected(course, excha
     assert sorted(path.name for path in (course / "submitted").iterdir()) == ["ada", "gus"]
     assert not list((course / "submitted" / "gus").rglob("*.ipynb"))
     what = f"not graded: run `grading grade {ONE}` to see why"
-    assert [(error["what"], error["submissions"]) for error in state(course)["errors"]] == [(what, 1)]
-    assert f"1 submission {what}" in said
+    link = f"not collected: run `nbgrader collect {ONE} --update` to see why"
+    assert {error["what"]: error["submissions"] for error in state(course)["errors"]} == {what: 1, link: 1}
+    assert f"1 submission {what}" in said and f"1 submission {link}" in said
     (half / SECRET).write_text(secret)
     watch_once(course, capsys)
     assert scores(course) == {("ada", ONE): (5, 5), ("hal", ONE): (5, 5)}

@@ -190,6 +190,30 @@ def test_a_failure_says_why_and_keeps_the_file(exchange, folder, said, tmp_path,
         submit(folder / NOTEBOOK, LESSON, WITHOUT)
 
 
+@pytest.mark.parametrize("large", ["log.txt", "data/weights.bin", NOTEBOOK])
+def test_a_file_that_is_too_large_is_named_and_the_remedy_works(exchange, folder, said, tmp_path, large):
+    """What is not submitted, such as a checkpoint, does not count."""
+    settings = tmp_path / "settings" / "nbgrader_config.py"
+    settings.write_text(f"{settings.read_text()}c.CourseDirectory.max_dir_size = 3000\n")
+    (folder / ".ipynb_checkpoints").mkdir()
+    for path in (folder / ".ipynb_checkpoints" / NOTEBOOK, folder / large):
+        path.parent.mkdir(exist_ok=True)
+        with path.open("ab") as file:
+            file.write(b" " * 4_000_000)
+    text = said(folder)
+    assert "Directory size is too big: 4 MB, and the course takes at most 3 MB." in text
+    assert "Run `course.hand_in()` again" in text
+    assert not list(exchange.inbound.iterdir())
+    if large == NOTEBOOK:
+        assert f"clear the outputs of {NOTEBOOK} (4 MB) and save it" in text
+        save(folder / NOTEBOOK, "cleared")
+    else:
+        assert f"move {large} (4 MB) out of the folder {LESSON}" in text
+        (folder / large).rename(tmp_path / "elsewhere")
+    assert "Submitted to the course" in said(folder)
+    assert NOTEBOOK in submitted(exchange)
+
+
 @pytest.mark.full
 def test_without_settings_nbgrader_is_not_imported(tmp_path):
     save(tmp_path / NOTEBOOK, "anything")
