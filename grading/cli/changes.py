@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from grading.plural import plural
+from grading.points import rounded
 from grading.safe_text import say
 
 from .arguments import (
@@ -166,7 +167,7 @@ def _past(was: PastGrade) -> dict[str, Any]:
         "graded_at": f"{was.graded_at:%Y-%m-%d %H:%M:%S} UTC",
         "replaced_at": f"{was.replaced_at:%Y-%m-%d %H:%M:%S} UTC",
         "points": _points(was.standings),
-        "penalty": was.standings.penalty,
+        "penalty": rounded(was.standings.penalty),
         "since": was.since,
         "exercises": exercises,
     }
@@ -179,8 +180,8 @@ def change_record(one: GradeChange) -> dict[str, Any]:
         "student": one.student,
         "before": None if one.failed else _points(one.before),
         "now": None if one.failed else _points(one.now),
-        "penalty_before": one.before.penalty,
-        "penalty_now": one.now.penalty,
+        "penalty_before": rounded(one.before.penalty),
+        "penalty_now": rounded(one.now.penalty),
         "since": one.since,
         "differs": one.differs,
         "failed": one.failed,
@@ -189,7 +190,7 @@ def change_record(one: GradeChange) -> dict[str, Any]:
 
 def _points(snapshot: ScoreSnapshot) -> float | None:
     """The final points; None while something needs a person."""
-    return None if snapshot.open else snapshot.points
+    return None if snapshot.open else rounded(snapshot.points)
 
 
 def _extend(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from rich.text import Text
 from grading.plural import plural
 
 from ..gradebook.history import PastGrade, ScoreSnapshot
+from ..points import points_text
 from .recalculate import GradeChange
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ def show_revised(found: Sequence[GradeChange], console: Console) -> None:
         (change for change in found if not change.same), key=lambda change: (bool(change.failed), change.gained)
     )
     for change in rows:
-        difference = Text(f"{change.gained:+g}" if change.gained else "", style="red" if change.gained < 0 else "green")
+        difference = Text(
+            f"{'+' if change.gained > 0 else ''}{points_text(change.gained)}" if change.gained else "",
+            style="red" if change.gained < 0 else "green",
+        )
         points = ("", "") if change.failed else (shown_points(change.before), shown_points(change.now))
         table.add_row(change.lesson, Text(change.student), *points, difference, Text("\n".join(_change_lines(change))))
     if rows:
@@ -58,17 +62,17 @@ def _change_lines(change: GradeChange) -> list[str]:
     if change.failed:
         return [change.failed]
     by_hand = [name for name, score in change.now.exercises.items() if score.by_hand]
-    late = f"late penalty: {change.before.penalty:g} before, {change.now.penalty:g} now"
+    penalties = [points_text(snapshot.penalty) for snapshot in (change.before, change.now)]
     return [
         *change.differs,
-        *([late] if change.before.penalty != change.now.penalty else []),
+        *(["late penalty: {} before, {} now".format(*penalties)] if len(set(penalties)) > 1 else []),
         *([f"by hand, unchanged: {', '.join(by_hand)}"] if by_hand else []),
         f"because {' and '.join(change.since)}",
     ]
 
 
 def shown_points(standings: ScoreSnapshot) -> str:
-    return f"{standings.points:g}{'*' if standings.open else ''}"
+    return f"{points_text(standings.points)}{'*' if standings.open else ''}"
 
 
 def show_history(
@@ -84,13 +88,13 @@ def show_history(
                 Text(student), lesson, _when(past_grade.graded_at), Text(points), _when(past_grade.replaced_at), then
             )
         if (student, lesson) in now:
-            table.add_row(Text(student), lesson, "", f"{now[student, lesson][0]:g}", "", "current grade")
+            table.add_row(Text(student), lesson, "", points_text(now[student, lesson][0]), "", "current grade")
     console.print(table if table.row_count else "No grade was replaced.")
 
 
 def _exercises(standings: ScoreSnapshot) -> Iterator[str]:
     for name, score in standings.exercises.items():
-        points = "open" if score.points is None else f"{score.points:g}{'*' if score.open else ''}"
+        points = "open" if score.points is None else f"{points_text(score.points)}{'*' if score.open else ''}"
         yield f"{name} {points} {'by hand' if score.by_hand else score.found}".strip()
 
 

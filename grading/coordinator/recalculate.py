@@ -31,6 +31,7 @@ from ..gradebook.lock import exclusive
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import exercise_named
+from ..points import rounded
 from ..sandbox import require
 from ..stopped import tell_if_stopped
 from .agreement import demand_agreement
@@ -63,11 +64,11 @@ class GradeChange:
     @property
     def gained(self) -> float:
         """The change in points; negative if there are fewer."""
-        return round(self.now.points - self.before.points, 4)
+        return rounded(self.now.points - self.before.points)
 
     @property
     def same(self) -> bool:
-        return not self.failed and not self.differs and self.before.penalty == self.now.penalty
+        return not self.failed and not self.differs and not rounded(self.before.penalty - self.now.penalty)
 
 
 @dataclass

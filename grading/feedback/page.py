@@ -33,6 +33,7 @@ from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_
 from ..judge.gradebook_view import CellGrade, GradebookView, title_of
 from ..notebooks import sanitize_html
 from ..notebooks.submitted_file import UNREADABLE
+from ..points import points_text
 from ..safe_html import page_templates
 
 TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "feedback.html.j2"
@@ -311,7 +312,7 @@ def normalise_headings(page: str) -> str:
 def _environment() -> Environment:
     environment = page_templates(TEMPLATES)
     environment.filters |= {"slug": sanitize_html.slug, "report": _report}
-    environment.globals["report_styles"] = Markup(STYLE)
+    environment.globals |= {"report_styles": Markup(STYLE), "points": points_text}
     return environment
 
 

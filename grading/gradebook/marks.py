@@ -19,8 +19,9 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Boolean, Column, DateTime, Float, String, Text, and_, false, select, update
 
 from grading.errors import Conflict
+from grading.points import rounded
 
-from .rubric import ROUNDING, Rubric
+from .rubric import Rubric
 from .store import GradeRow, apply_late_penalty
 
 
@@ -68,7 +69,7 @@ class Mark:
     @property
     def points(self) -> float | None:
         """The points that a person gave; None if nobody did."""
-        return None if self.manual is None else round(self.manual + (self.extra or 0.0), ROUNDING)
+        return None if self.manual is None else self.manual + (self.extra or 0.0)
 
     @property
     def from_elsewhere(self) -> bool:
@@ -76,7 +77,7 @@ class Mark:
 
         They do, for example, after a change in the formgrader.
         """
-        return self.points is not None and self.points != self.written
+        return self.points is not None and (self.written is None or rounded(self.points - self.written) != 0)
 
     @property
     def stamp(self) -> str:
@@ -92,7 +93,7 @@ class Mark:
         """
         if self.points is None or self.from_elsewhere:
             return False
-        return self.points != round(max(rubric.earned(self.items) + self.adjust, 0.0), ROUNDING)
+        return rounded(self.points - max(rubric.earned(self.items) + self.adjust, 0.0)) != 0
 
     def given(self, rubric: Rubric, items: Iterable[str], adjust: float, *, graded: bool) -> Mark:
         """Return this answer with other points.
@@ -103,15 +104,15 @@ class Mark:
             waits = self.auto is None or self.waiting
             return replace(self, items=(), adjust=0.0, written=None, manual=None, extra=None, waiting=waits)
         chosen = rubric.known(items)
-        total = round(max(rubric.earned(chosen) + adjust, 0.0), ROUNDING)
-        extra = round(total - rubric.points, ROUNDING)
+        total = max(rubric.earned(chosen) + adjust, 0.0)
+        extra = total - rubric.points
         return replace(
             self,
             items=chosen,
-            adjust=round(adjust, ROUNDING),
+            adjust=adjust,
             written=total,
             manual=min(total, rubric.points),
-            extra=extra if extra > 0 else None,
+            extra=extra if rounded(extra) > 0 else None,
             waiting=False,
         )
 
@@ -164,7 +165,8 @@ def _mark(row: Any, rubric: Rubric) -> Mark:
     if not mark.from_elsewhere:
         return mark
     assert mark.points is not None
-    return replace(mark, adjust=round(mark.points - rubric.earned(chosen), ROUNDING))
+    adjust = mark.points - rubric.earned(chosen)
+    return replace(mark, adjust=adjust if rounded(adjust) else 0.0)
 
 
 def chosen_items(gradebook: Gradebook, notebook: str) -> dict[str, list[str]]:

@@ -27,6 +27,7 @@ from grading.course_dir.lessons import list_lessons
 from grading.errors import CsvExportError
 from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_named
+from grading.points import points_text
 from grading.safe_csv import write_rows
 
 from ..gradebook.accommodations import accommodations
@@ -260,7 +261,7 @@ def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] |
     verdict = None if verdicts is None else verdicts.get(grade.name)
     if verdict is not None:
         row.judged_points, row.status, row.mistake = float(verdict.earned), verdict.status, verdict.mistake_names
-        row.criteria = "; ".join(f"{c.name}: {c.earned:g}/{c.points:g}" for c in verdict.criteria)
+        row.criteria = "; ".join(f"{c.name}: {points_text(c.earned)}/{points_text(c.points)}" for c in verdict.criteria)
         row.followed_through = ", ".join(verdict.followed_through)
         row.not_allowed = ", ".join(verdict.not_allowed)
         row.sandboxed = "yes" if verdict.sandboxed else "no"

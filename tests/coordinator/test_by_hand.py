@@ -31,6 +31,7 @@ from ..support.by_hand_lesson import (
     CODE,
     LESSON,
     MOST,
+    QUESTION,
     TASK,
     WHY,
     cell_of,
@@ -39,6 +40,7 @@ from ..support.by_hand_lesson import (
     hand_in_by_hand,
     open_book,
     open_cells,
+    review_by_hand,
 )
 from ..support.canvas_server import TOKEN, FakeCanvas, canvas
 
@@ -160,6 +162,27 @@ def test_manual_points_are_the_same_everywhere(course, there, capsys):
     assert "Says that twice is a sum. (+2)" in page and "A model answer" in page
     assert main.main(["report"]) == 0
     assert "Needs a person" not in capsys.readouterr().out
+
+
+SEVENTHS = QUESTION.split("[[rubric]]")[0].replace("points = 2", "points = 7") + "".join(
+    f'[[rubric]]\nid = "item-{number}"\ntext = "Item {number}"\npoints = 1\n' for number in range(7)
+)
+
+
+@pytest.mark.parametrize(("ticked", "total"), [(7, "13.5"), (3, "12.3571"), (0, "11.5")])
+def test_points_of_a_rubric_are_rounded_only_where_they_are_shown(course, there, capsys, ticked, total):
+    (course / "grader_tests" / LESSON / "questions" / f"{WHY}.toml").write_text(SEVENTHS)  # 7 items for 2 points
+    grade_by_hand(course, "ada", {ANSWER: 2.5, CODE: 3, TASK: 1})
+    review_by_hand(course, "ada", WHY, items=[f"item-{number}" for number in range(ticked)], graded=True)
+    with open_book(course) as gradebook:
+        assert gradebook.find_submission(LESSON, "ada").score == pytest.approx(11.5 + 2 * ticked / 7, abs=1e-9)
+    grade_by_hand(course, "bob", {CODE: 4, TASK: 0})
+    found = totals(course, there, capsys)
+    assert found == dict.fromkeys(found, total)
+    assert main.main(["gradebook", "all.csv", "--total"]) == 0
+    with open("all.csv", encoding="utf-8-sig", newline="") as file:
+        ada = next(row for row in csv.DictReader(file) if row["student_id"] == "ada")
+    assert (ada[LESSON], ada["total"]) == (total, total)
 
 
 def test_open_grades_are_listed_and_named_where_they_are_left_out(course, there, capsys):

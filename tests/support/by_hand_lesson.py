@@ -8,10 +8,13 @@ from typing import Any
 
 import nbformat
 from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import AssignLatePenalties
 
 from grading.authoring.build import build_lesson
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import release
+from grading.coordinator.nbgrader_api import configuration, release
+from grading.review.desk import ReviewDesk
 
 from .course_builder import LessonFiles, build_course, released_notebook, solved_notebook, tiny_lesson
 
@@ -104,6 +107,16 @@ def grade_by_hand(root: Path, student: str, points: dict[str, float], comment: s
         if comment:
             gradebook.find_comment(ANSWER, LESSON, LESSON, student).manual_comment = comment
         gradebook.db.commit()
+
+
+def review_by_hand(root: Path, student: str, cell: str, **wanted: Any) -> None:
+    """Grade an answer as the review page does; `wanted` as in `ReviewDesk.grade`."""
+    config, key = configuration(root), f"{LESSON}/{cell}"
+    with open_book(root) as gradebook:
+        desk = ReviewDesk(root, LESSON, gradebook, CourseDirectory(config=config), AssignLatePenalties(config=config))
+        groups = desk.question(key, names=True)["groups"]
+        seen = {m["id"]: m["seen"] for group in groups for m in group["members"] if m["student"] == student}
+        desk.grade("ann", "page", key, seen, wanted)
 
 
 def open_cells(root: Path, student: str) -> set[str]:
