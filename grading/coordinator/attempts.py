@@ -14,14 +14,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from ..course_dir.course_file import Attempts, load_course_file
+from ..course_dir.course_time import after, shown, zone_of
 from ..lms.teacher_csv import to_bytes, to_cell
 from ..plural import plural
 from ..safe_html import page_templates
 from .exchange import NOTICE, ExchangeSubmission
-from .nbgrader_api import scores
+from .nbgrader_api import configuration, scores
 
 FILE = ".grading-attempts.csv"
 FIELDS = ("student", "lesson", "page", "at", "points")
@@ -53,11 +53,11 @@ class AttemptLimits:
     def __init__(self, root: Path, now: datetime | None = None) -> None:
         """Raises CourseFileError."""
         self._root, self._course = root, load_course_file(root)
-        self._now = now or datetime.now(UTC)
+        self._now, self._zone = now or datetime.now(UTC), zone_of(configuration(root))
         self._graded: dict[str, Attempt] = {}  # by page
         self._own: dict[tuple[str, str], list[Attempt]] = {}  # by student and lesson, oldest first
         for attempt in _read(root / FILE):
-            if attempt.at > self._now - DAY or self._best_counts(attempt.lesson):
+            if self._day_after(attempt.at) > self._now or self._best_counts(attempt.lesson):
                 self._graded[attempt.page] = attempt
                 self._own.setdefault((attempt.student, attempt.lesson), []).append(attempt)
 
@@ -71,18 +71,20 @@ class AttemptLimits:
         limits = self._course.attempts_of(submission.lesson)
         own = [attempt.at for attempt in self._own.get((to_cell(submission.student), submission.lesson), ())]
         until = []
-        for most, span in ((limits.per_hour, HOUR), (limits.per_day, DAY)):
-            recent = sorted(at for at in own if at > self._now - span)
-            if most and len(recent) >= most:
-                until.append(recent[-most] + span)
+        for most, ends in (
+            (limits.per_hour, [at + HOUR for at in own]),
+            (limits.per_day, [self._day_after(at) for at in own]),
+        ):
+            counting = sorted(end for end in ends if end > self._now)
+            if most and len(counting) >= most:
+                until.append(counting[-most])
         return max(until, default=None)
 
     def notice(self, submission: ExchangeSubmission, until: datetime) -> str:
         """A page for the student, in place of the feedback, that says why there is none yet."""
-        zone = ZoneInfo(self._course.timezone or "UTC")
         template = page_templates(TEMPLATES).get_template("held_back.html.j2")
         # up to the next minute, so that it is not too early
-        at = f"{(until + timedelta(minutes=1)).astimezone(zone):%Y-%m-%d %H:%M %Z}"
+        at = shown((until + timedelta(minutes=1)).replace(second=0), self._zone)
         limits = in_words(self._course.attempts_of(submission.lesson))
         return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at)
 
@@ -109,6 +111,10 @@ class AttemptLimits:
         if found != self._graded:
             self._graded = found
             _write(self._root / FILE, found.values())
+
+    def _day_after(self, at: datetime) -> datetime:
+        """The same hour of the next day, by the clocks of the course's time zone."""
+        return after(at.replace(tzinfo=None), DAY, self._zone).replace(tzinfo=UTC)
 
     def _best_counts(self, lesson: str) -> bool:
         return self._course.attempts_of(lesson).counts == BEST

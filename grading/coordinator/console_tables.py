@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from grading.plural import plural
 
+from ..course_dir.course_time import shown
 from ..gradebook.history import PastGrade, ScoreSnapshot
 from ..points import points_text
 from .recalculate import GradeChange
@@ -76,17 +77,19 @@ def shown_points(standings: ScoreSnapshot) -> str:
 
 
 def show_history(
-    past: Iterable[PastGrade], now: Mapping[tuple[str, str], tuple[float, float]], console: Console
+    past: Iterable[PastGrade],
+    now: Mapping[tuple[str, str], tuple[float, float]],
+    console: Console,
+    zone: ZoneInfo,
 ) -> None:
-    """Show replaced grades. `now`: (points, maximum) by (student, lesson)."""
+    """Show replaced grades. `now`: (points, maximum) by (student, lesson); `zone`: the course's time zone."""
     table = Table("student", "lesson", "graded", "points", "until", "and then", box=SIMPLE_HEAD)
     for (student, lesson), grades in groupby(past, key=lambda past_grade: (past_grade.student, past_grade.lesson)):
         for past_grade in grades:
             points = f"{shown_points(past_grade.standings)}\n{', '.join(_exercises(past_grade.standings))}"
             then = " and ".join(past_grade.since) or "it was graded again"
-            table.add_row(
-                Text(student), lesson, _when(past_grade.graded_at), Text(points), _when(past_grade.replaced_at), then
-            )
+            begun, ended = (shown(at.replace(second=0), zone) for at in (past_grade.graded_at, past_grade.replaced_at))
+            table.add_row(Text(student), lesson, begun, Text(points), ended, then)
         if (student, lesson) in now:
             table.add_row(Text(student), lesson, "", points_text(now[student, lesson][0]), "", "current grade")
     console.print(table if table.row_count else "No grade was replaced.")
@@ -117,7 +120,3 @@ def show_push(plan: PushPlan, waiting: Sequence[str], console: Console) -> None:
     ):
         if names:
             console.print(Text(f"{what}: {', '.join(names)}"), soft_wrap=True)
-
-
-def _when(time: datetime) -> str:
-    return f"{time:%Y-%m-%d %H:%M}"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime
 from pathlib import Path
 
 from nbgrader.api import Gradebook, SubmittedNotebook
@@ -20,6 +20,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
+from ..course_dir.course_time import after, zone_of
 from ..course_dir.lessons import list_lessons
 from ..errors import NotHandedIn, StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
@@ -158,17 +159,19 @@ def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> Gra
         with _gradebook(standing) as gradebook:
             submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
             before = score_snapshot(submitted, standing.grades[student].verdicts)
-            seconds = _seconds_late(gradebook, submitted, student, made_of["timestamp"])
+            times = _due_and_came(standing, gradebook, submitted, student, made_of["timestamp"])
     except SubmissionNotGraded as error:
         nothing = ScoreSnapshot({})
         return GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
     regrade.penalties[student] = made_of
-    return GradeChange(standing.lesson, student, since, before, _after_penalty(standing, student, before, seconds))
+    return GradeChange(standing.lesson, student, since, before, _after_penalty(standing, student, before, *times))
 
 
-def _after_penalty(standing: LessonFreshness, student: str, now: ScoreSnapshot, seconds: float) -> ScoreSnapshot:
+def _after_penalty(
+    standing: LessonFreshness, student: str, now: ScoreSnapshot, due: datetime | None, came: datetime | None
+) -> ScoreSnapshot:
     whole = replace(now, penalty=0.0)
-    lost = late_rules.penalty(standing.penalties, student, whole.points, seconds) or 0.0
+    lost = late_rules.penalty(standing.penalties, student, whole.points, due, came) or 0.0
     return replace(whole, penalty=lost)
 
 
@@ -185,8 +188,8 @@ def _compare_grades(
         submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
         before = score_snapshot(submitted, old)
         now = _new_snapshot(submitted, before, new)
-        seconds = _seconds_late(gradebook, submitted, student, task.made_of["timestamp"])
-    now = _after_penalty(standing, student, now, seconds)
+        times = _due_and_came(standing, gradebook, submitted, student, task.made_of["timestamp"])
+    now = _after_penalty(standing, student, now, *times)
     return GradeChange(standing.lesson, student, since, before, now, list(otherwise(old, new)))
 
 
@@ -204,15 +207,19 @@ def _new_snapshot(
     return ScoreSnapshot(exercises)
 
 
-def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str) -> float:
-    """By how many seconds it came late. text: of timestamp.txt. Raises SubmissionNotGraded if that is not a time."""
+def _due_and_came(
+    standing: LessonFreshness, gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str
+) -> tuple[datetime | None, datetime | None]:
+    """When it is due, with an extension, and when it came.
+
+    text: of timestamp.txt. Raises SubmissionNotGraded if that is not a time.
+    """
     submission = submitted.assignment
     granted = {row.student: row.more for row in accommodations(gradebook, submission.assignment.name)}
     came, due = time_of(text) if text else submission.timestamp, submission.assignment.duedate
-    if came is None or due is None:
-        return 0.0
-    more = granted.get(student) or submission.extension or timedelta()
-    return max(0.0, float((came - due - more).total_seconds()))
+    if due and (more := granted.get(student)):
+        return after(due, more, zone_of(standing.execute.config)), came
+    return submission.duedate, came
 
 
 def _write(new: _LessonRegrade) -> int:

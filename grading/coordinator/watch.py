@@ -24,6 +24,7 @@ from grading.plural import plural
 from grading.safe_console import SafeConsole
 from grading.safe_text import one_line, say
 
+from ..course_dir.course_time import zone_of
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, CourseLocked, GradingError, StepFailed
 from ..extras import demand_extra
@@ -102,7 +103,7 @@ class Watch:
         confine student code, and CourseLocked if the course is watched already. Later errors are reported and tried
         again.
         """
-        place = CourseExchange(self.root).place
+        place, self.state.timezone = CourseExchange(self.root).place, zone_of(configuration(self.root)).key
         if self.scheduler:
             demand_extra("cluster", "Grading on a cluster")
         elif not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):

@@ -245,9 +245,8 @@ def _write_late_penalties(gradebook: Gradebook, notebooks: Iterable[str], penalt
     """Compute the penalties again: a penalty may be a share of the points."""
     found = gradebook.db.query(SubmittedNotebook).filter(SubmittedNotebook.id.in_(list(notebooks)))
     for submitted in found:
-        if submitted.assignment.total_seconds_late > 0:
-            gradebook.db.expire(submitted)  # the database computes its sum of points
-            apply_late_penalty(gradebook, submitted, submitted.student.id, penalties)
+        gradebook.db.expire(submitted)  # the database computes its sum of points
+        apply_late_penalty(gradebook, submitted, submitted.student.id, penalties)
 
 
 def to_json(mark: Mark) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_of, grade_id
 from grading.notebooks.verdict_cell import is_autograded, verdict_of
 
+from ..course_dir.course_time import zone_of
 from ..gradebook import late_rules
 from . import accommodations, history
 from .grade_inputs import LATENESS, differences, digest_of_text
@@ -155,7 +156,7 @@ def save(
         row = gradebook.db.get(GradeRow, submitted.id)
         old = _stored_grade(row, ids["student"], ids["assignment"], ids["notebook"]) if row else None
         was = history.score_snapshot(submitted, old.verdicts) if old else None
-        accommodations.apply(gradebook, ids["assignment"], ids["student"])
+        accommodations.apply(gradebook, ids["assignment"], ids["student"], zone_of(penalties.config))
         answers = _answers(nb, made_of)
         same = _unchanged(old, made_of, answers)
         _write_points(submitted, nb, same, forget_settled(gradebook, submitted))
@@ -183,7 +184,7 @@ def save(
 def save_lateness(
     gradebook: Gradebook, ids: Mapping[str, str], made_of: Mapping[str, str], penalties: AssignLatePenalties
 ) -> None:
-    """Compute the late penalty of a stored grade again, in one transaction; its verdicts and points stay.
+    """Compute the late penalty of a stored grade again, in one transaction.
 
     Its verdicts and points stay. Arguments as in `save`; only the keys in LATENESS of `made_of` are used.
     """
@@ -192,7 +193,7 @@ def save_lateness(
         row = gradebook.db.get(GradeRow, submitted.id)
         old = _stored_grade(row, ids["student"], ids["assignment"], ids["notebook"])
         was = history.score_snapshot(submitted, old.verdicts)
-        accommodations.apply(gradebook, ids["assignment"], ids["student"])
+        accommodations.apply(gradebook, ids["assignment"], ids["student"], zone_of(penalties.config))
         apply_late_penalty(gradebook, submitted, ids["student"], penalties)
         if was != history.score_snapshot(submitted, old.verdicts):
             history.archive(gradebook, submitted.id, old.graded_at, differences(dict(old.made_of), dict(made_of)), was)
@@ -275,7 +276,8 @@ def apply_late_penalty(
 
     The caller ends the transaction.
     """
-    lost = late_rules.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
-    submitted.late_submission_penalty = lost
-    late = submitted.assignment.total_seconds_late > 0
-    late_rules.write_reason(gradebook, submitted.id, late_rules.reason(penalties, submitted.assignment) if late else "")
+    submission = submitted.assignment
+    times = submission.duedate, submission.timestamp
+    submitted.late_submission_penalty = late_rules.penalty(penalties, student, submitted.score, *times)
+    why = late_rules.reason(penalties, submission) if late_rules.is_late(*times) else ""
+    late_rules.write_reason(gradebook, submitted.id, why)

@@ -23,6 +23,7 @@ from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
+from grading.course_dir.course_time import local, zone_of
 from grading.course_dir.lessons import list_lessons
 from grading.errors import CsvExportError
 from grading.grader.verdict import ExerciseVerdict
@@ -174,9 +175,9 @@ class GradesCsvExporter(_CsvExporter):
         graded: dict[str, StoredGrade],
     ) -> Iterator[GradeRow]:
         points: tuple[float | str, float | str, float | str] = (0.0, 0.0, 0.0)
-        status, when = NOT_HANDED_IN, ""
+        status, when, zone = NOT_HANDED_IN, "", zone_of(self.config)
         if submission is not None:
-            when = str(submission.timestamp or "")
+            when = str(local(submission.timestamp, zone)) if submission.timestamp else ""
             penalty = submission.late_submission_penalty
             points = submission.score, penalty, total_points(submission)
             grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
@@ -188,9 +189,8 @@ class GradesCsvExporter(_CsvExporter):
         if (student.id, assignment.name) in self.excused:
             points, status = ("", "", ""), EXCUSED
         who = (student.id, student.last_name or "", student.first_name or "", student.email or "")
-        yield GradeRow(
-            assignment.name, str(assignment.duedate or ""), when, *who, *points, assignment.max_score, status
-        )
+        due = str(local(assignment.duedate, zone)) if assignment.duedate else ""
+        yield GradeRow(assignment.name, due, when, *who, *points, assignment.max_score, status)
 
 
 class WideCsvExporter(GradesCsvExporter):
@@ -244,7 +244,7 @@ class ExercisesCsvExporter(_CsvExporter):
                 for cell in [*notebook.grade_cells, *notebook.task_cells]:
                     yield CsvRow(*who, exercise_named(cell.name), 0.0, cell.max_score)
             return
-        when = submission.timestamp.isoformat(" ") if submission.timestamp else ""
+        when = str(local(submission.timestamp, zone_of(self.config))) if submission.timestamp else ""
         verdicts = graded[student.id].verdicts if student.id in graded else None
         kept_back = verdicts is not None and self._keeps_back(submission)
         for notebook in submission.notebooks:
