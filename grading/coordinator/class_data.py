@@ -24,7 +24,7 @@ from ..notebooks.cells import exercise_named, grade_id
 from .nbgrader_api import configuration, is_registered, ungraded
 
 BY_HAND = "a person grades this answer"
-CHANGED = "graded by hand, but the answer or its verdict changed afterwards"
+CHANGED = "graded by hand, but its verdict changed afterwards"
 
 
 def load_class(root: Path) -> Course:

@@ -8,13 +8,15 @@ Does not cover: comparing grades with a run from their recorded seeds (`verify_g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+import nbformat
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
@@ -29,6 +31,7 @@ from ..gradebook.freshness import LessonFreshness
 from ..gradebook.grade_inputs import only_lateness
 from ..gradebook.history import Score, ScoreSnapshot, score_snapshot
 from ..gradebook.lock import exclusive
+from ..gradebook.store import marks_to_come
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import exercise_named
@@ -69,7 +72,8 @@ class GradeChange:
 
     @property
     def same(self) -> bool:
-        return not self.failed and not self.differs and not rounded(self.before.penalty - self.now.penalty)
+        moved = self.gained or rounded(self.before.penalty - self.now.penalty) or self.before.open != self.now.open
+        return not (self.failed or self.differs or moved)
 
 
 @dataclass
@@ -187,23 +191,36 @@ def _compare_grades(
     with _gradebook(standing) as gradebook:
         submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
         before = score_snapshot(submitted, old)
-        now = _new_snapshot(submitted, before, new)
+        nb = nbformat.reads(graded.text, as_version=4)
+        marks = marks_to_come(gradebook, submitted, standing.grades[student], nb, task.made_of)
+        now = _new_snapshot(submitted, before, new, marks)
         times = _due_and_came(standing, gradebook, submitted, student, task.made_of["timestamp"])
     now = _after_penalty(standing, student, now, *times)
     return GradeChange(standing.lesson, student, since, before, now, list(otherwise(old, new)))
 
 
 def _new_snapshot(
-    submitted: SubmittedNotebook, before: ScoreSnapshot, new: dict[str, ExerciseVerdict]
+    submitted: SubmittedNotebook,
+    before: ScoreSnapshot,
+    new: Mapping[str, ExerciseVerdict],
+    marks: Mapping[str, Mapping[str, Any]],
 ) -> ScoreSnapshot:
-    """The points with the new verdicts, without a penalty; manual points stay."""
+    """The points with the new verdicts, without a penalty.
+
+    marks  what a person gave to changed answers before; manual points of the others stay
+    """
     exercises = dict(before.exercises)
-    extra = {grade.name: float(grade.extra_credit or 0.0) for grade in submitted.grades}
-    for cell, verdict in new.items():
-        name = exercise_named(cell)
-        if name in exercises and not exercises[name].by_hand:
-            points = None if verdict.status == "needs a person" else verdict.earned + extra[cell]
-            exercises[name] = Score(points, verdict.points)
+    for row in submitted.grades:
+        name, verdict = exercise_named(row.name), new.get(row.name)
+        given = marks.get(row.name, {"manual": row.manual_score, "extra": row.extra_credit})
+        points, extra = given.get("manual"), float(given.get("extra") or 0.0)
+        if points is not None:
+            exercises[name] = replace(exercises[name], points=points + extra, by_hand=True)
+        elif verdict is not None:
+            open_ = verdict.status == "needs a person"
+            exercises[name] = Score(None if open_ else verdict.earned + extra, verdict.points)
+        elif row.name in marks:
+            exercises[name] = Score(None, exercises[name].most)
     return ScoreSnapshot(exercises)
 
 

@@ -92,6 +92,7 @@ class ExercisePage:
     report: Report | None = None
     by_a_person: bool = False
     open: bool = False  # no points are given or lost yet
+    again: bool = False  # a person looks again at the points
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ class FeedbackPage:
     earned: float
     points: float
     open: float
+    again: float
     late_penalty: float
     late: str
     exercises: list[ExercisePage]
@@ -144,6 +146,7 @@ class FeedbackPage:
             earned=max(0.0, sum(e.earned for e in exercises) - known.late_penalty),
             points=sum(e.points for e in exercises),
             open=sum(e.points for e in exercises if e.open),
+            again=sum(e.points for e in exercises if e.again),
             late_penalty=known.late_penalty,
             late=known.late,
             exercises=exercises,
@@ -215,8 +218,9 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         points = float(cell.metadata["nbgrader"].get("points", 0.0))
         grade = CellGrade(verdict.earned if verdict else 0.0, verdict.points if verdict else points)
         waiting = verdict is None or verdict.status == "needs a person"
+        again = False
     else:
-        waiting = grade.waiting
+        waiting, again = grade.waiting, grade.waiting and grade.given
     if waiting:
         mark, status, tone = MARKS["needs a person"]
     elif grade.manual:
@@ -235,7 +239,8 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         f"exercise-{exercise}",
         report=to_report(verdict) if verdict else None,
         by_a_person=grade.manual and not waiting,
-        open=waiting,
+        open=waiting and not again,
+        again=again,
     )
 
 

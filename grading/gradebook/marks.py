@@ -14,30 +14,16 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from nbgrader.api import Base, Comment, Grade, Gradebook, SubmittedNotebook
+from nbgrader.api import Comment, Grade, Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import Boolean, Column, DateTime, Float, String, Text, and_, false, select, update
+from sqlalchemy import and_, false, select, update
 
 from grading.errors import Conflict
 from grading.points import rounded
 
+from .answer_marks import MarkRow
 from .rubric import Rubric
 from .store import GradeRow, apply_late_penalty
-
-
-class MarkRow(Base):
-    """The rubric items of an answer; without a foreign key, like `store.GradeRow`."""
-
-    __tablename__ = "attention_review"
-
-    notebook_id = Column(String(32), primary_key=True)  # of the submitted notebook
-    cell = Column(String(128), primary_key=True)  # name of the cell with the points
-    items = Column(Text, nullable=False)
-    adjust = Column(Float, nullable=False)
-    points = Column(Float)  # as written to nbgrader's columns; None: not graded
-    alone = Column(Boolean, nullable=False)
-    by = Column(String(128), nullable=False)
-    at = Column(DateTime, nullable=False)
 
 
 @dataclass(frozen=True)
