@@ -41,7 +41,7 @@ from ..gradebook import late_rules
 from ..points import rounded
 from . import accommodations, history
 from .answer_marks import Marks, kept_marks, replace_marks
-from .grade_inputs import LATENESS, differences, digest_of_text
+from .grade_inputs import ATTEMPT, LATENESS, differences, digest_of_text
 from .open_grades import forget_settled
 
 LOG = logging.getLogger(__name__)
@@ -137,6 +137,15 @@ def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssi
     return {str(submission.student_id): submission for submission in found}
 
 
+def current_grades(gradebook: Gradebook, lesson: str) -> Iterator[tuple[str, history.ScoreSnapshot, Mapping[str, str]]]:
+    """Student, points and inputs of each grade of a lesson."""
+    submissions = submissions_of(gradebook, lesson)
+    for grade in stored_grades(gradebook, lesson):
+        for submitted in submissions[grade.student].notebooks:
+            if submitted.name == grade.notebook:
+                yield grade.student, history.score_snapshot(submitted, {}), grade.made_of
+
+
 def save(
     gradebook: Gradebook,
     ids: Mapping[str, str],
@@ -166,9 +175,8 @@ def save(
         gradebook.db.flush()
         gradebook.db.expire(submitted)  # the database computes its sum of points
         apply_late_penalty(gradebook, submitted, ids["student"], penalties)
-        if old and was and was != history.score_snapshot(submitted, found):
-            since = differences(dict(old.made_of), dict(made_of))
-            history.archive(gradebook, submitted.id, old.graded_at, since, was)
+        if old and was and (was != history.score_snapshot(submitted, found) or _other_attempt(old, made_of)):
+            _archive(gradebook, submitted, old, made_of, was)
         gradebook.db.merge(
             GradeRow(
                 notebook_id=submitted.id,
@@ -189,7 +197,7 @@ def save_lateness(
 ) -> None:
     """Compute the late penalty of a stored grade again, in one transaction.
 
-    Its verdicts and points stay. Arguments as in `save`; only the keys in LATENESS of `made_of` are used.
+    Its verdicts and points stay. Arguments as in `save`; of `made_of`, only ATTEMPT and the keys in LATENESS are used.
     """
     try:
         submitted = _lock_rows(gradebook, ids)
@@ -198,14 +206,31 @@ def save_lateness(
         was = history.score_snapshot(submitted, old.verdicts)
         accommodations.apply(gradebook, ids["assignment"], ids["student"], zone_of(penalties.config))
         apply_late_penalty(gradebook, submitted, ids["student"], penalties)
-        if was != history.score_snapshot(submitted, old.verdicts):
-            history.archive(gradebook, submitted.id, old.graded_at, differences(dict(old.made_of), dict(made_of)), was)
-        row.made_of = json.dumps({**old.made_of, **{key: made_of[key] for key in LATENESS}})
+        if was != history.score_snapshot(submitted, old.verdicts) or _other_attempt(old, made_of):
+            _archive(gradebook, submitted, old, made_of, was)
+        row.made_of = json.dumps({**old.made_of, **{key: made_of.get(key, "") for key in (*LATENESS, ATTEMPT)}})
         row.graded_at = datetime.now(UTC).replace(tzinfo=None)
         gradebook.db.commit()
     except BaseException:
         gradebook.db.rollback()
         raise
+
+
+def _other_attempt(old: StoredGrade, made_of: Mapping[str, str]) -> bool:
+    """Whether the old grade is of another submission in the exchange, which may count again (`attempts`)."""
+    return bool(old.made_of.get(ATTEMPT)) and old.made_of[ATTEMPT] != made_of.get(ATTEMPT)
+
+
+def _archive(
+    gradebook: Gradebook,
+    submitted: SubmittedNotebook,
+    old: StoredGrade,
+    made_of: Mapping[str, str],
+    was: history.ScoreSnapshot,
+) -> None:
+    since, inputs = differences(dict(old.made_of), dict(made_of)), {**old.made_of}
+    inputs.pop(ANSWERS, None)
+    history.archive(gradebook, submitted.id, old.graded_at, since, was, inputs)
 
 
 def _lock_rows(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNotebook:

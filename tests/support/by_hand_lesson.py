@@ -80,9 +80,11 @@ def course_by_hand(root: Path, points: float | None = 2, config: str = "") -> Pa
     return root
 
 
-def hand_in_by_hand(root: Path, student: str, *, essay: str = "My essay.", why: str = "It is a sum.") -> None:
-    """Hand in a right exercise and an answer to everything else; an empty text is no answer."""
-    notebook = solved_notebook(root, LESSON)
+def notebook_by_hand(
+    root: Path, *, essay: str = "My essay.", why: str = "It is a sum.", **answers: str
+) -> nbformat.NotebookNode:
+    """A right exercise and an answer to everything else; an empty text is no answer; `answers` replace code."""
+    notebook = solved_notebook(root, LESSON, **answers)
     for cell in notebook.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
         if name == ANSWER and essay:
@@ -91,7 +93,12 @@ def hand_in_by_hand(root: Path, student: str, *, essay: str = "My essay.", why: 
             cell.source = "plot = 3"
         elif name == WHY and why:
             cell.source = cell.source.replace("YOUR ANSWER HERE", why)
-    hand_in(root, LESSON, student, notebook)
+    return notebook
+
+
+def hand_in_by_hand(root: Path, student: str, **answers: str) -> None:
+    """Hand in `notebook_by_hand`."""
+    hand_in(root, LESSON, student, notebook_by_hand(root, **answers))
 
 
 def open_book(root: Path) -> Gradebook:
