@@ -39,7 +39,7 @@ class Attempt:
         if self.asked.used:
             return 0.0
         asked_of = zip(self.practice.criteria, self._groups, strict=True)
-        return round(sum(criterion.points for criterion, cases in asked_of if not self.asked.wrong(cases)), 2)
+        return sum(criterion.points for criterion, cases in asked_of if not self.asked.wrong(cases))
 
     @property
     def rank(self) -> tuple[bool, bool, float]:

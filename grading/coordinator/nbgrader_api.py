@@ -35,6 +35,7 @@ from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..nbgrader_plugins.known_traits import demand_known_settings
+from ..points import rounded
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
     with open_gradebook(root) as gradebook:
         graded = {(grade.student, grade.lesson) for grade in stored_grades(gradebook)}
         return {
-            pair: (total_points(s), s.max_score)
+            pair: (rounded(total_points(s)), s.max_score)
             for assignment in gradebook.assignments
             for s in gradebook.assignment_submissions(assignment.name)
             if (pair := (s.student.id, s.assignment.name)) in graded

@@ -24,6 +24,7 @@ from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import grade_id
 from ..notebooks.verdict_cell import is_autograded, verdict_of
+from ..points import points_text, rounded
 from ..sandbox import SandboxUnavailable, require
 from .executors import pool
 from .nbgrader_api import configuration, is_registered
@@ -145,9 +146,9 @@ def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseV
 
 def _compared_fields(verdict: ExerciseVerdict) -> tuple[object, ...]:
     criteria = [(c.name, c.status, c.earned) for c in verdict.criteria]
-    return round(verdict.earned, 4), verdict.status, verdict.mistake_names, criteria
+    return rounded(verdict.earned), verdict.status, verdict.mistake_names, criteria
 
 
 def _to_text(verdict: ExerciseVerdict) -> str:
     named = f", {verdict.mistake_names}" if verdict.mistake_names else ""
-    return f"{verdict.earned:g} of {verdict.points:g}, {verdict.status}{named}"
+    return f"{points_text(verdict.earned)} of {points_text(verdict.points)}, {verdict.status}{named}"

@@ -24,6 +24,7 @@ from grading.plural import plural
 from grading.safe_console import SafeConsole
 from grading.safe_text import one_line, say
 
+from ..course_dir.course_time import zone_of
 from ..course_dir.privacy import exposure
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, CourseLocked, GradingError, StepFailed
@@ -106,7 +107,7 @@ class Watch:
         SandboxUnavailable if this machine cannot confine student code, and CourseLocked if the course is watched
         already. Later errors are reported and tried again.
         """
-        place = CourseExchange(self.root).place
+        place, self.state.timezone = CourseExchange(self.root).place, zone_of(configuration(self.root)).key
         if problem := exposure(self.root):
             if configuration(self.root).ExchangeCollect.get("check_owner", True):  # students have accounts of their own
                 raise StepFailed(f"nothing is graded: {problem}")

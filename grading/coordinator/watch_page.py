@@ -12,16 +12,19 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from socket import create_server, socket
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from tornado import web
 
+from ..course_dir.course_time import local
 from ..errors import StepFailed
 from ..local_server import HOST, LocalHandler, LocalServer
 from ..safe_html import STYLE, page_templates
@@ -76,6 +79,11 @@ def public(state: dict[str, Any]) -> dict[str, Any]:
     shown = {name: value for name, value in state.items() if name not in PRIVATE}
     errors = [{name: error[name] for name in ("submissions", "again_at")} for error in state["errors"]]
     return {"healthy": not errors and state["doing"] != "stopped", **shown, "errors": errors}
+
+
+def in_zone(name: str) -> Callable[[str], str]:
+    """A function that shows a time of the state in this time zone."""
+    return lambda time: f"{local(datetime.fromisoformat(time), ZoneInfo(name)):%Y-%m-%d %H:%M:%S %Z}"
 
 
 @contextmanager
@@ -148,7 +156,8 @@ class _Handler(LocalHandler):
 class _Page(_Handler):
     def get(self) -> None:
         template = page_templates(TEMPLATES).get_template("watch.html.j2")
-        self.finish(template.render(state=self.state))
+        when = in_zone(self.state["timezone"])
+        self.finish(template.render(state=self.state, when=when))
 
 
 class _Json(_Handler):

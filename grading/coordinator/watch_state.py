@@ -22,9 +22,10 @@ LOCK, FILE = ".grading-watch", ".grading-watch.json"
 
 @dataclass
 class WatchState:
-    """The state of the service, without names. Times are in UTC.
+    """The state of the service, without names. Times are in UTC; the page shows them in the course's time zone.
 
     doing           "waiting for submissions", "working", "waiting for another command" or "stopped"
+    timezone        the course's
     waiting         number of submissions without feedback, failed and held-back ones included
     held_back       how many of these a limit of attempts holds back
     released        number of pages released since the start
@@ -38,6 +39,7 @@ class WatchState:
     since: str = field(default_factory=lambda: now())
     at: str = ""
     doing: str = ""
+    timezone: str = "UTC"
     waiting: int = 0
     held_back: int = 0
     released: int = 0

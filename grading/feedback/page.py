@@ -33,6 +33,7 @@ from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_
 from ..judge.gradebook_view import CellGrade, GradebookView, title_of
 from ..notebooks import sanitize_html
 from ..notebooks.submitted_file import UNREADABLE
+from ..points import points_text
 from ..safe_html import page_templates
 
 TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "feedback.html.j2"
@@ -91,6 +92,7 @@ class ExercisePage:
     report: Report | None = None
     by_a_person: bool = False
     open: bool = False  # no points are given or lost yet
+    again: bool = False  # a person looks again at the points
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ class FeedbackPage:
     earned: float
     points: float
     open: float
+    again: float
     late_penalty: float
     late: str
     exercises: list[ExercisePage]
@@ -144,6 +147,7 @@ class FeedbackPage:
             earned=max(0.0, sum(e.earned for e in exercises) - known.late_penalty),
             points=sum(e.points for e in exercises),
             open=sum(e.points for e in exercises if e.open),
+            again=sum(e.points for e in exercises if e.again),
             late_penalty=known.late_penalty,
             late=known.late,
             exercises=exercises,
@@ -216,8 +220,9 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         points = float(cell.metadata["nbgrader"].get("points", 0.0))
         grade = CellGrade(verdict.earned if verdict else 0.0, verdict.points if verdict else points)
         waiting = verdict is None or verdict.status == "needs a person"
+        again = False
     else:
-        waiting = grade.waiting
+        waiting, again = grade.waiting, grade.waiting and grade.given
     if waiting:
         mark, status, tone = MARKS["needs a person"]
     elif grade.manual:
@@ -236,7 +241,8 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         f"exercise-{exercise}",
         report=to_report(verdict) if verdict else None,
         by_a_person=grade.manual and not waiting,
-        open=waiting,
+        open=waiting and not again,
+        again=again,
     )
 
 
@@ -313,7 +319,7 @@ def normalise_headings(page: str) -> str:
 def _environment() -> Environment:
     environment = page_templates(TEMPLATES)
     environment.filters |= {"slug": sanitize_html.slug, "report": _report}
-    environment.globals["report_styles"] = Markup(STYLE)
+    environment.globals |= {"report_styles": Markup(STYLE), "points": points_text}
     return environment
 
 

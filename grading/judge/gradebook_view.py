@@ -10,12 +10,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class CellGrade:
-    """A cell's grade. manual: scored by a person; waiting: still to be scored."""
+    """A cell's grade. manual: scored by a person; waiting: open; given: whether it has points, which may be open."""
 
     score: float
     points: float
     manual: bool = False
     waiting: bool = False
+    given: bool = True
 
 
 @dataclass(frozen=True)
