@@ -20,7 +20,7 @@ GENERAL = {
     "gradient": "a gradient is missing or wrong",
     "unchanged": "the call changed an argument in place",
 }
-STEP_STAYS = "The grade puts nothing in the place of a step, which has no points."
+STEP_STAYS = "The grade replaces no step, because steps have no points."
 PHRASES = ("structure", "type", "shape", "dtype")  # their findings say "expected …, got …" and are no sentences
 
 

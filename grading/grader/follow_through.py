@@ -1,8 +1,8 @@
 """Follow-through: one mistake costs once.
 
 An answer that calls an earlier exercise which is wrong, unreadable or not started is judged again with a right one in
-its place, and that verdict counts unless points are lost by it. A step has no points, so that one which is no attempt,
-right in nothing and no known mistake, is not replaced: a right answer would come for nothing.
+its place, and that verdict counts unless points are lost by it. Steps have no points, so a right answer would come for
+nothing. Therefore only an attempt at a step is replaced: it is right in something, or a known mistake.
 
 Does not cover: where it is judged again (`grading.judge.kernel.run`), how `check` does it (`course/notebook/check.py`).
 """
@@ -26,10 +26,10 @@ Judged = Iterable[tuple[Exercise, ExerciseVerdict]]
 
 @dataclass
 class Called:
-    """What an answer calls that is not right.
+    """The wrong answers that an answer calls.
 
-    replaced  exercises and steps in whose place a right answer is put
-    kept      steps that are no attempt
+    replaced  exercises and steps that a right answer replaces
+    kept      steps that were not attempted
     """
 
     replaced: list[Exercise]
@@ -54,7 +54,7 @@ def grade_and_follow(
 
 
 def wrong_ones_called(exercise: Exercise, verdict: ExerciseVerdict, source: NotebookSource, others: Judged) -> Called:
-    """What the answer to an exercise calls that is not right; nothing if it lost no points or names what is forbidden.
+    """Find the wrong answers that an answer calls; none if it lost no points, or names a forbidden function.
 
     verdict  of the answer as it is
     others   steps, wherever they are, and exercises of the lesson, of which those after this one do not count

@@ -100,7 +100,7 @@ def _add_slip(
     seen: Sequence[Observation],
     findings: Sequence[Finding | None],
 ) -> set[int]:
-    """Name a common slip in the practice cases, if nothing is said yet.
+    """Name a common slip in the practice cases, unless the verdict has an explanation.
 
     Returns the cases that it explains, if it explains only a minority of what is wrong.
     """

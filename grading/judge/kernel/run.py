@@ -151,7 +151,7 @@ class NotebookRun:
         alias: str = "",
         **settings: Any,
     ) -> ExerciseVerdict:
-        """Grade the answer with right ones in the place of others, in a kernel that then ends.
+        """Grade the answer with others replaced by right ones, in a kernel that then ends.
 
         Call it after all answers were judged as they are, because it ends the kernel of the cells.
         """
