@@ -8,7 +8,7 @@ from typing import Any
 
 import nbformat
 
-from ..notebooks.pictures import all_pictures, gather_pictures
+from ..notebooks.named_pictures import all_pictures, gather_pictures
 from ..notebooks.sanitize_html import from_markdown
 
 

@@ -33,7 +33,7 @@ from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_
 from ..judge.gradebook_view import CellGrade, GradebookView, title_of
 from ..notebooks import sanitize_html
 from ..notebooks.answers_beside import PICTURES
-from ..notebooks.pictures import all_pictures
+from ..notebooks.named_pictures import all_pictures
 from ..notebooks.submitted_file import UNREADABLE
 from ..safe_html import page_templates
 

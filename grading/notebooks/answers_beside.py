@@ -16,7 +16,7 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from grading.grader.cell_code import defines, parse, same_code
 
 from .cells import grade_id
-from .pictures import Attachments, all_pictures, references
+from .named_pictures import Attachments, all_pictures, references
 from .released import MarkedCell, PlainCell, ReleasedNotebook
 from .repair_notes import Notes
 from .written_answers import LINE, STUB, answered_question, written_answer
@@ -67,7 +67,7 @@ class AnswersBeside:
         return self._may_answer(marked, own)
 
     def _added_to(self, cell: NotebookNode) -> NotebookNode | None:
-        """What the student wrote below the lesson's text in its own cell."""
+        """The student's text below the lesson's in a cell of the lesson."""
         text = next((plain.source.strip() for plain in self._released.plain if plain.cell_id == cell.get("id")), "")
         added = cell.source.strip().removeprefix(text).strip()
         if cell.cell_type != "markdown" or not text or not added or added == cell.source.strip():

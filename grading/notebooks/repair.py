@@ -23,7 +23,7 @@ from grading.notebooks.cells import RECORD, grade_id
 
 from .answers_beside import MISSING_ANSWER, AnswersBeside, keep_pictures, matches, text_cell, with_first_line
 from .handed_out import Checksums, find_release, is_as_handed_out, kept_checksum, todays_release
-from .pictures import gather_pictures
+from .named_pictures import gather_pictures
 from .released import MarkedCell, PlainCell, ReleasedNotebook
 from .repair_notes import Notes
 from .written_answers import answered_question

@@ -15,7 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from ..gradebook.grade_inputs import digest_of_text
 from ..notebooks.cells import grade_id
-from ..notebooks.pictures import gather_pictures
+from ..notebooks.named_pictures import gather_pictures
 from ..notebooks.written_answers import answered_question, written_answer
 from .review_questions import ReviewQuestion
 

@@ -22,7 +22,7 @@ from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import configuration, feedback, open_gradebook
 from grading.notebooks.cells import grade_id
-from grading.notebooks.pictures import NOT_SHOWN
+from grading.notebooks.named_pictures import NOT_SHOWN
 from grading.review.desk import ReviewDesk
 from grading.review.render import render_answer
 
