@@ -1,4 +1,4 @@
-"""The server of our pages: few connections, and headers.
+"""The parts that the servers of our pages share: bounds on connections, and headers.
 
 They listen on this machine only, where every account can connect. So a server keeps `MOST` connections, closes the one
 that was opened first to make room for another, and gives each some seconds for a request. None can use up the

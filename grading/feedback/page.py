@@ -32,6 +32,8 @@ from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_
 
 from ..judge.gradebook_view import CellGrade, GradebookView, title_of
 from ..notebooks import sanitize_html
+from ..notebooks.answers_beside import PICTURES
+from ..notebooks.named_pictures import all_pictures
 from ..notebooks.submitted_file import UNREADABLE
 from ..points import points_text
 from ..safe_html import page_templates
@@ -136,7 +138,9 @@ class FeedbackPage:
 
     @classmethod
     def of(cls, nb: NotebookNode, ids: dict[str, Any], known: GradebookView) -> FeedbackPage:
-        record = nb.metadata.get(RECORD, {})
+        record, pictures = nb.metadata.get(RECORD, {}), all_pictures(nb.cells)
+        for cell in filter(answered_question, nb.cells):
+            cell["attachments"] = pictures  # which are in a cell below
         shown = [cell for cell in nb.cells if not _is_omitted(cell, known)]
         cells = [_cell(cell, known) for cell in shown]
         exercises = [cell.exercise for cell in cells if cell.exercise is not None]
@@ -164,7 +168,9 @@ class FeedbackPage:
 
 
 def _is_omitted(cell: NotebookNode, known: GradebookView) -> bool:
-    """Whether to omit a cell: an unreadable file's notice, or the lesson's own text."""
+    """Whether to omit a cell: an unreadable file's notice, the lesson's own text, pictures shown in the answer above."""
+    if PICTURES in cell.metadata.get("tags", []):
+        return True
     marks = nbgrader_metadata(cell)
     if marks.get("grade") or marks.get("solution") or marks.get("task"):
         return False
@@ -199,7 +205,7 @@ def _body(cell: NotebookNode) -> Markup:
     if not cell.source.strip():
         return NOTHING
     if answered_question(cell):
-        return sanitize_html.from_markdown(written_answer(cell.source), deeper=1)
+        return sanitize_html.from_markdown(written_answer(cell.source), cell.get("attachments"), deeper=1)
     if cell.cell_type == "markdown":
         return sanitize_html.from_markdown(cell.source, cell.get("attachments"), deeper=1)
     return (

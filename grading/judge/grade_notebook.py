@@ -15,7 +15,7 @@ import copy
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -43,7 +43,7 @@ from grading.grader.shown_cases import hide_cases, show_cases, show_unanswered, 
 from grading.grader.signs import signs_of
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
-from grading.notebooks.cells import RECORD, exercise_of, visible
+from grading.notebooks.cells import RECORD, exercise_of, grade_id, visible
 from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, points_of
 
 from ..notebooks.reading import read_submission
@@ -55,6 +55,7 @@ from .kernel.dependencies import unbound_names
 from .kernel.run import NotebookRun
 from .kernel.session import Limits, Session
 from .missing_answer import (
+    explain_full_cell,
     explain_newer_syntax,
     explain_stop,
     explain_syntax_error,
@@ -185,7 +186,7 @@ def _grade_cells(
         # From here on nobody collects what the kernel writes
         for cell_id, verdict in by_asserts.items():
             yield {"cell": cell_id, "verdict": verdict.to_json()}
-        grading = _Grading(request, lesson, run)
+        grading = _Grading(request, lesson, run, {grade_id(cell): cell.source for cell in cells})
         graded: list[tuple[NotebookNode, ExerciseVerdict]] = []
         for cell, verdict in grading.grade([c for c in cells if is_autograded(c) and c.id not in by_asserts]):
             graded.append((cell, verdict))
@@ -232,8 +233,13 @@ class _Grading:
     That goes in the lesson's order, each in a kernel that ends with it: what one has kept is of no use to another.
     """
 
-    def __init__(self, request: dict[str, Any], lesson: Lesson, run: NotebookRun) -> None:
-        self._request, self._lesson, self._run = request, lesson, run
+    def __init__(
+        self, request: dict[str, Any], lesson: Lesson, run: NotebookRun, written: Mapping[str, str] | None = None
+    ) -> None:
+        """written: code of the cells by their grade_id."""
+        self._request, self._lesson, self._run, self._written = request, lesson, run, written or {}
+        released = ReleasedNotebook.from_json(request["released"]).marked
+        self._stubs = {name: marked.visible for name, marked in released.items() if marked.solution}
         self._verdicts: dict[str, ExerciseVerdict] = {}
         self._steps: dict[tuple[str, str], ExerciseVerdict] = {}  # of (exercise that calls it, step)
         self._above: dict[str, set[str]] = {}  # exercise -> those whose grade cells come before its own
@@ -325,7 +331,10 @@ class _Grading:
         elif verdict.status == "not started":
             if newer := explain_newer_syntax(own, exercise.name):
                 return needs_a_person(exercise.name, exercise.points, newer)
-            if why := explain_syntax_error(own, exercise.name):
+            name = exercise.name
+            if why := explain_syntax_error(own, name) or explain_full_cell(
+                self._written.get(name, ""), self._stubs.get(name, ""), name
+            ):
                 return unreadable_verdict(verdict, why)
         elif verdict.status in ("wrong", "partly right"):
             for helper in unbound_names(self._source(exercise), exercise.name)[:MAX_HELPERS]:

@@ -81,7 +81,10 @@ class ReviewServer:
             return ""
         if of[1] not in self._html:
             make = partial(render_answer, self.desk.root, *of)
-            self._html[of[1]] = await asyncio.get_running_loop().run_in_executor(self._renderer, make)
+            html = await asyncio.get_running_loop().run_in_executor(self._renderer, make)
+            if len(html) > MOST_SENT:  # it has large pictures
+                return html
+            self._html[of[1]] = html
         return self._html[of[1]]
 
     def stop(self) -> None:
