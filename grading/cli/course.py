@@ -170,8 +170,8 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _about_course() -> Iterator[str]:
     """Advice for the course around this directory, if there is one."""
+    from ..course_dir.course_folder import exposure
     from ..course_dir.paths import course_root
-    from ..course_dir.privacy import exposure
     from ..errors import NoCourseError
     from ..notebooks.python_version import python_versions
 

@@ -103,8 +103,8 @@ def _without_settings(arguments: list[str]) -> tuple[list[str], list[tuple[str, 
 def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> int:
     """Run the verb. Raises what the handler raises, except SandboxUnavailable."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported; all computations here are small
+    from ..course_dir.course_folder import as_private_as, demand_plain_path
     from ..course_dir.paths import course_root, open_course
-    from ..course_dir.privacy import as_private_as
     from ..import_blocks import block_slow_imports
 
     block_slow_imports()
@@ -118,7 +118,8 @@ def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> i
                 stack.enter_context(redirect_stdout(sys.stderr))
             _override(options, settings)
             if options.in_course:
-                options.root = open_course(options.course) if options.course else course_root()
+                root = open_course(options.course) if options.course else course_root()
+                options.root = demand_plain_path(root)
                 if options.verb not in FOR_OTHERS:
                     stack.enter_context(as_private_as(options.root))
                 find_selected(options)

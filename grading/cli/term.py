@@ -135,7 +135,7 @@ def _grade(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..coordinator.grade_class import grade_class
-    from ..course_dir.privacy import exposure
+    from ..course_dir.course_folder import exposure
 
     if problem := exposure(options.root):
         say(f"grading: warning: {problem}", file=sys.stderr)

@@ -28,8 +28,8 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import Table, create_engine, func, insert, make_url, select
 from sqlalchemy.engine import Connection
 
+from ..course_dir.course_folder import make_course_directory
 from ..course_dir.paths import CONFIG
-from ..course_dir.privacy import make_course_directory
 from ..errors import StepFailed
 from ..gradebook.personal_rows import tables_of
 from ..gradebook.store import stored_grades

@@ -24,7 +24,7 @@ from grading.plural import plural
 from grading.safe_console import SafeConsole
 from grading.safe_text import one_line, say
 
-from ..course_dir.privacy import exposure
+from ..course_dir.course_folder import exposure
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, CourseLocked, GradingError, StepFailed
 from ..extras import demand_extra

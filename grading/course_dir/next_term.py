@@ -15,11 +15,11 @@ from pathlib import Path
 from grading.plural import plural
 
 from ..errors import CourseError
+from .course_folder import make_course_directory
 from .course_template import course_id
 from .lesson_base import kept_base, read_lessons
 from .lessons import COURSE_FILE
 from .paths import CONFIG, open_course
-from .privacy import make_course_directory
 from .scaffold import GITIGNORE, begin_with, check_exchange
 from .seeds import FILE as SEED
 from .seeds import course_seed

@@ -17,10 +17,10 @@ from grading.plural import plural
 
 from ..errors import CourseError
 from .course_config import default_config_file
+from .course_folder import make_course_directory
 from .course_template import TEMPLATES, write_course_file
 from .lesson_base import keep_base, read_lessons, write_lessons
 from .paths import CONFIG
-from .privacy import make_course_directory
 from .seeds import FILE as SEED
 from .seeds import course_seed
 

@@ -1,4 +1,4 @@
-"""Keep a course directory from the other accounts of the machine.
+"""Where a course may be, and who may open it.
 
 The directory's own mode decides. What others cannot enter they can neither read nor lock, so 0700 is enough for one
 account, and 2770 for a Unix group whose members grade. Does not cover: student code (`grading.sandbox`).
@@ -6,6 +6,7 @@ account, and 2770 for a Unix group whose members grade. Does not cover: student 
 
 from __future__ import annotations
 
+import glob
 import os
 import shlex
 import stat
@@ -13,11 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import CourseError
-from .paths import demand_plain_path
+from ..errors import CourseError, NoCourseError
 
 KEPT = ("source", "grader_tests", "submitted", "autograded", "feedback", "hand-ins", "gradebook.db*", ".grading-*")
 _SHARED = stat.S_ISGID | stat.S_IWGRP  # a directory for a group of people who grade
+
+
+def demand_plain_path(folder: Path) -> Path:
+    """Return the absolute path of a course directory.
+
+    Raises NoCourseError if nbgrader would take the path for a pattern.
+    """
+    path = folder.resolve()
+    if glob.has_magic(str(path)):
+        raise NoCourseError(f"nbgrader takes *, ? and [ for patterns, so no course can be in {path}. Rename the folder")
+    return path
 
 
 def make_course_directory(root: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grading.cli import main
-from grading.course_dir.privacy import exposure, make_course_directory
+from grading.course_dir.course_folder import exposure, make_course_directory
 from grading.errors import CourseError
 
 from ..support.course_builder import TINY_LESSONS, add_config, build_course, solved_notebook
