@@ -146,7 +146,7 @@ def make() -> Groups | None:
     if (
         places
         and _is_ours(places[0], top=len(places) == 1)
-        and _hand_down(places[0])
+        and hand_down(places[0])
         and (groups := _try_groups(places[0]))
     ):
         return groups
@@ -223,7 +223,7 @@ def _is_ours(place: Path, top: bool) -> bool:
     return not (place / "cgroup.type").exists()  # the machine's own root, which needs no arranging
 
 
-def _hand_down(place: Path) -> bool:
+def hand_down(place: Path) -> bool:
     """Let groups below `place` use its controllers, moving its processes if needed."""
     wanted = " ".join(f"+{name}" for name in sorted(_read_names(place / "cgroup.controllers") & CONTROLLERS))
     if not wanted:

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from grading.sandbox import Policy
-from grading.sandbox.cgroups import Group, Groups, _hand_down, make, sweep
+from grading.sandbox.cgroups import Group, Groups, hand_down, make, sweep
 from grading.sandbox.launch import ForkServer, server
 
 from .conftest import LONG, Box
@@ -52,7 +52,7 @@ def needs(groups: Groups, what: str) -> None:
 
 def test_controllers_are_handed_down_by_their_names(tmp_path: Path) -> None:
     (tmp_path / "cgroup.controllers").write_text("cpu memory pids")
-    assert _hand_down(tmp_path)
+    assert hand_down(tmp_path)
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
