@@ -20,14 +20,13 @@ from ..course_dir.course_file import Attempts, load_course_file
 from ..lms.teacher_csv import to_bytes, to_cell
 from ..plural import plural
 from ..safe_html import page_templates
-from .exchange import NOTICE, ExchangeSubmission
+from .exchange import NOTICE, TEMPLATES, ExchangeSubmission
 from .nbgrader_api import scores
 
 FILE = ".grading-attempts.csv"
 FIELDS = ("student", "lesson", "page", "at", "points")
 BEST = "best"
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 @dataclass(frozen=True)

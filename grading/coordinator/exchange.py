@@ -17,14 +17,16 @@ from pathlib import Path
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
-from nbgrader.utils import find_owner, notebook_hash, parse_utc
+from nbgrader.utils import find_owner, parse_utc
 from traitlets.config import Config
 
 from ..course_dir.lessons import list_lessons
-from ..errors import StepFailed
+from ..errors import NotHandedIn, StepFailed
 from ..gradebook.store import times_of_grades
+from ..lms.submitted_dir import choose_file
 from ..nbgrader_plugins.exchange_collect import Collect, read_secret
-from ..nbgrader_plugins.release_feedback import ReleaseFeedback
+from ..nbgrader_plugins.release_feedback import ReleaseFeedback, other_names, page_name
+from ..safe_html import page_templates
 from .nbgrader_api import configuration, has_gradebook, open_gradebook
 
 LOG = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards nbgrader's messages, which name students
@@ -133,7 +135,15 @@ class CourseExchange:
                     raise StepFailed("not collected again: hand-ins/replaced has no copy of it")
                 collector.exactly = submission.folder
             collector.start()
-        return read_secret(there) == read_secret(submission.folder)
+        if read_secret(there) != read_secret(submission.folder):
+            return False
+        try:
+            choose_file(there, directory, submission.lesson)
+        except NotHandedIn as why:
+            template = page_templates(TEMPLATES).get_template("held_back.html.j2")
+            self.hold(submission, NOTICE + template.render(lesson=submission.lesson, why=str(why)))
+            raise StepFailed("not graded: no file counts as the notebook; the student's feedback page asks") from None
+        return True
 
     def release(self, submission: ExchangeSubmission) -> bool:
         """Release a submission's feedback page; returns whether the exchange has it now.
@@ -150,13 +160,14 @@ class CourseExchange:
 
     def hold(self, submission: ExchangeSubmission, notice: str) -> None:
         """Show the student this page, which begins with NOTICE, until there is feedback. Raises OSError."""
-        folder = submission.page.parent
-        if not folder.is_dir() or (submission.page.exists() and submission.page.read_text(encoding="utf-8") == notice):
-            return
-        beside = folder / f"{submission.page.stem}-tmp.html"
-        beside.write_text(notice, encoding="utf-8")
-        beside.chmod(0o644)
-        os.replace(beside, submission.page)
+        secret, feedback = read_secret(submission.folder), submission.page.parent
+        pages = [feedback / page_name(secret, name) for name in other_names(submission.folder, submission.lesson)]
+        for page in [submission.page, *pages] if feedback.is_dir() else []:
+            if not page.exists() or page.read_text(encoding="utf-8") != notice:
+                beside = page.with_name(f"{page.stem}-tmp.html")
+                beside.write_text(notice, encoding="utf-8")
+                beside.chmod(0o644)
+                os.replace(beside, page)
 
     def waits(self) -> Iterator[tuple[str, float]]:
         """Student and seconds from submission to released feedback, of each submission that has feedback."""
@@ -192,10 +203,11 @@ class CourseExchange:
             except (ValueError, OverflowError, TypeError):
                 continue
             if secret := read_secret(folder):
-                page = self.place / "feedback" / f"{notebook_hash(secret=secret, notebook_id=names[1])}.html"
+                page = self.place / "feedback" / page_name(secret, names[1])
                 yield ExchangeSubmission(names[1], names[0], folder, at, page)
 
 
+TEMPLATES = Path(__file__).parents[1] / "templates"
 NOTICE = "<!-- held back: no feedback yet -->\n"  # begins a page that `hold` writes
 SMALL = 10_000  # bytes; such a page is smaller
 _REMEDY = "docs/hub.md shows the lines of nbgrader_config.py"

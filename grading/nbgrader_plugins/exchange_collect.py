@@ -17,22 +17,25 @@ import shutil
 import stat
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.utils import ignore_patterns
 from traitlets import Enum
 
 from grading.course_dir.student_ids import why_unfit
+from grading.errors import NotHandedIn
 from grading.safe_text import one_line
 
 from ..lms.choices import ASK, KEEP, REPLACE, ChoiceTable
 from ..lms.evidence import Evidence, Origin, weigh
 from ..lms.replaced import list_replaced
-from ..lms.submitted_dir import SubmittedFolder, digest_of_path, time_of
+from ..lms.submitted_dir import SubmittedFolder, choose_file, copy_into_place, digest_of_path, time_of
 from .zip_collect import submitted_folder
 
 CHANNEL = "exchange"
@@ -53,10 +56,17 @@ class _Inbound:
     path: Path
     student: str
     origin: Origin
+    course: CourseDirectory
 
     @property
     def digests(self) -> dict[str, str]:
-        return {path.name: digest_of_path(path) for path in sorted(self.path.glob("*.ipynb"))}
+        """The digest of each notebook as it will be in submitted/."""
+        found = {path.name: digest_of_path(path) for path in sorted(self.path.glob("*.ipynb"))}
+        lesson = self.course.assignment_id
+        with suppress(NotHandedIn):
+            if (chosen := choose_file(self.path, self.course, lesson)).exists():
+                found[f"{lesson}.ipynb"] = digest_of_path(chosen)
+        return found
 
 
 class Collect(ExchangeCollect):
@@ -98,7 +108,7 @@ class Collect(ExchangeCollect):
     def _inbound(self, record: dict[str, Any]) -> _Inbound:
         when: datetime = record["timestamp"].replace(tzinfo=UTC)
         path = Path(self.inbound_path) / record["filename"]
-        return _Inbound(record, path, record["username"], Origin(CHANNEL, "the exchange", when))
+        return _Inbound(record, path, record["username"], Origin(CHANNEL, "the exchange", when), self.coursedir)
 
     def _may_copy(self, inbound: _Inbound) -> bool:
         """Whether nbgrader may go on with a submission; first saves what that would delete."""
@@ -165,6 +175,8 @@ class Collect(ExchangeCollect):
             ignore_patterns(exclude=self.coursedir.ignore, **limits),
             (0o664, 0o2775) if self.coursedir.groupshared else (0o644, 0o755),
         )
+        with suppress(NotHandedIn):  # grading reports it
+            copy_into_place(beside, self.coursedir, self.coursedir.assignment_id)
         os.rename(beside, target)
 
     def _record(self, inbound: _Inbound) -> None:
