@@ -13,7 +13,7 @@ from ..harness.errors import exception_to_record
 from ..harness.forbidden_calls import trusting
 from ..harness.sentences import listed, split_sentence
 from ..report import EXPERIMENT, POINTS, STEP, UNGRADED, Points, Report, display
-from . import catalog, session
+from . import catalog, hand_in, session
 from .answer_or_fallback import own_answer
 from .attempt import Attempt
 from .check_run import CheckRun
@@ -44,6 +44,8 @@ def check(f: Any, finding: Any = NO_FINDING, full: bool = False) -> Points | Non
         return None
     full = full or finding is True  # `full` used to be the second argument
     shown = safe_report(f)
+    if note := hand_in.version_note(shown.exercise):
+        shown.notes.append(note)
     display(shown, full, f"(all cases: check({shown.exercise}, full=True))")
     if VALIDATING in os.environ and shown.earned < shown.points:
         print(*shown.to_text().splitlines()[:2], sep="\n", file=sys.stderr)

@@ -16,13 +16,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from ..which_counts import rank
+
 SETTINGS = ("nbgrader_config", "jupyter_config")  # the files that nbgrader reads, as .py or .json
 MAX_NAMED = 5  # files of a submission that is too large
 SILENT = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards messages: `NotSubmitted` has the reason
 
 
 class NotSubmitted(Exception):
-    """nbgrader did not finish the submission; the message is its reason."""
+    """nbgrader did not finish the submission; the message is its reason. remedy: a sentence, if another try is none."""
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.remedy = remedy
 
 
 @dataclass(frozen=True)
@@ -46,9 +52,20 @@ def submit(notebook: Path, lesson: str, without: str) -> Submission | None:
         if not _has_settings(folder):
             return None
         return _submit(notebook, lesson, without, _settings(folder))
+    except NotSubmitted:
+        raise
     except (Exception, SystemExit) as error:  # nbgrader ends the program if a setting is not valid
         reason = str(error) if isinstance(error, Exception) else "a setting of nbgrader is not valid"
-        raise NotSubmitted(" ".join(reason.split()) or type(error).__name__) from error
+        raise NotSubmitted(" ".join(reason.split()) or type(error).__name__, _remedy(error, notebook)) from error
+
+
+def _remedy(error: BaseException, notebook: Path) -> str:
+    """What to do about a file beside the notebook that cannot be submitted; "" for any other error."""
+    out_of = f"out of {notebook.parent}, and run `course.hand_in()` again."
+    files = [path for path in notebook.parent.rglob("*") if path.is_file() and path != notebook]
+    if shut := [path for path in files if not os.access(path, os.R_OK)]:
+        return f"`{shut[0].name}` cannot be read. Move it {out_of}"
+    return ""
 
 
 def _has_settings(folder: Path) -> bool:
@@ -84,8 +101,8 @@ def _submit(notebook: Path, lesson: str, without: str, config: Any) -> Submissio
     step = factory.Submit(coursedir=directory, authenticator=Authenticator(config=config), config=config)
     if not isinstance(step, ExchangeSubmit):
         return None
-    if step.path_includes_course and not directory.course_id and notebook.parent.name == lesson:
-        directory.course_id = notebook.parent.parent.name
+    if step.path_includes_course and notebook.parent.name == lesson:
+        directory.course_id = _course_of(notebook.parent.parent.name, directory.course_id, Path(step.root), lesson)
     if not directory.course_id or not Path(step.root, directory.course_id, "outbound", lesson).is_dir():
         return None
     directory.assignment_id, directory.ignore = lesson, [*directory.ignore, without, "*.whl"]  # the fetched package
@@ -97,6 +114,28 @@ def _submit(notebook: Path, lesson: str, without: str, config: Any) -> Submissio
     return Submission(str(directory.course_id), str(step.timestamp))
 
 
+def _course_of(folder: str, set_: str, exchange: Path, lesson: str) -> str:
+    """The course of a notebook in the folder of a course. set_: the course in the settings, "" for none.
+
+    Any other folder says nothing. Raises NotSubmitted if it is one without the lesson.
+    """
+    if set_ in ("", folder) or not (exchange / folder).is_dir():
+        return set_ or folder
+    if not (exchange / folder / "outbound" / lesson).is_dir():
+        raise NotSubmitted(
+            f"the notebook is in the folder of the course {folder}, which has not released {lesson}; the settings name "
+            f"the course {set_}",
+            f"Move the folder {lesson} into a folder {set_}, open the notebook there, and run `course.hand_in()`.",
+        )
+    return folder
+
+
+def _other_notebooks(notebook: Path, lesson: str) -> list[str]:
+    """The other notebooks beside it with the lesson's name, one of which might count instead."""
+    names = sorted(path.name for path in notebook.parent.glob("*.ipynb") if path.name != notebook.name)
+    return [name for name in names if (found := rank((name,), [lesson])) and found[1].by_name]
+
+
 def _copy(notebook: Path, to: Path, ignore: list[str], most: int) -> None:
     """Copy a notebook to where nbgrader expects it, and what is beside it if that is the lesson's folder.
 
@@ -104,7 +143,8 @@ def _copy(notebook: Path, to: Path, ignore: list[str], most: int) -> None:
 
     Raises ValueError if there are more.
     """
-    left_out, sizes = shutil.ignore_patterns(*ignore, glob.escape(notebook.name), to.name), {notebook: _size(notebook)}
+    others = [notebook.name, to.name, *_other_notebooks(notebook, to.stem)]
+    left_out, sizes = shutil.ignore_patterns(*ignore, *map(glob.escape, others)), {notebook: _size(notebook)}
     whole = notebook.parent.name == to.parent.name
     for place, folders, files in os.walk(notebook.parent) if whole else []:
         folders[:] = set(folders) - left_out(place, folders)

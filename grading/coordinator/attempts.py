@@ -116,7 +116,7 @@ class AttemptLimits:
         # up to the next minute, so that it is not too early
         at = shown((until + timedelta(minutes=1)).replace(second=0), self._zone)
         limits = in_words(self._course.attempts_of(submission.lesson))
-        return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at, left_out=())
+        return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at, left_out=(), why="")
 
     def best(self, student: str, lesson: str) -> str:
         """The page of the submission with the most points today, of equal ones the last; "" where the last one counts.

@@ -19,18 +19,17 @@ from pathlib import Path
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
-from nbgrader.utils import notebook_hash
 from traitlets.config import Config
 
 from ..course_dir.lessons import list_lessons
-from ..errors import StepFailed
+from ..errors import NotHandedIn, StepFailed
 from ..gradebook.store import times_of_grades
 from ..lms.replaced import Replaced, remove_oldest
-from ..lms.submitted_dir import time_of
+from ..lms.submitted_dir import choose_file, time_of
 from ..nbgrader_plugins.exchange_collect import Collect
 from ..nbgrader_plugins.exchange_inbound import SECRET, Inbound, InboundList, latest, list_inbound, read_secret
 from ..nbgrader_plugins.feedback_exporter import MOST_NAMED
-from ..nbgrader_plugins.release_feedback import ReleaseFeedback
+from ..nbgrader_plugins.release_feedback import ReleaseFeedback, other_names, page_name
 from ..nbgrader_plugins.zip_collect import submitted_folder
 from ..safe_html import page_templates
 from ..safe_text import one_line
@@ -156,16 +155,27 @@ class CourseExchange:
                 if submission.again:
                     raise
                 return False
-        self._ask_for_notebook(submission)
-        return read_secret(there) == _secret(submission)
+        if read_secret(there) != _secret(submission):
+            return False
+        if question := self._question(submission, there):
+            self.hold(submission, question)
+            raise StepFailed("not graded: no file counts as the notebook; the student's feedback page asks")
+        return True
 
-    def _ask_for_notebook(self, submission: ExchangeSubmission) -> None:
-        """Show the student why no notebook was collected, where one was left out."""
-        folder = submitted_folder(self._directory(submission), submission.student, submission.lesson)
+    def _question(self, submission: ExchangeSubmission, there: Path) -> str:
+        """The page that asks the student for a notebook; "" if a file that was collected counts as it."""
+        directory = self._directory(submission)
+        folder, why = submitted_folder(directory, submission.student, submission.lesson), ""
         left_out = [f"{one_line(name)}: {why}" for name, why in folder.left_out.items() if name.endswith(".ipynb")]
-        if left_out and not folder.digests():
-            template = page_templates(TEMPLATES).get_template("held_back.html.j2")
-            self.hold(submission, NOTICE + template.render(lesson=submission.lesson, left_out=left_out[:MOST_NAMED]))
+        if not left_out or folder.digests():
+            left_out = []
+            try:
+                choose_file(there, directory, submission.lesson)
+                return ""
+            except NotHandedIn as error:
+                why = str(error)
+        template = page_templates(TEMPLATES).get_template("held_back.html.j2")
+        return NOTICE + template.render(lesson=submission.lesson, left_out=left_out[:MOST_NAMED], why=why)
 
     def limit_kept(self, submission: ExchangeSubmission, best: Callable[[str, str], str]) -> None:
         """Delete a student's oldest replaced copies over the quota, but none that counts. best: as in `waiting`."""
@@ -201,15 +211,16 @@ class CourseExchange:
 
     def hold(self, submission: ExchangeSubmission, notice: str) -> None:
         """Show the student this page, which begins with NOTICE, until there is feedback. Raises OSError."""
-        folder = submission.page.parent
-        if not folder.is_dir():
+        feedback = submission.page.parent
+        if not feedback.is_dir():
             self._factory.ReleaseFeedback(self._directory(submission), None, config=self._config).init_dest()
-        if submission.page.exists() and submission.page.read_text(encoding="utf-8") == notice:
-            return
-        beside = folder / f"{submission.page.stem}-tmp.html"
-        beside.write_text(notice, encoding="utf-8")
-        beside.chmod(0o644)
-        os.replace(beside, submission.page)
+        names = other_names(submission.folder, submission.lesson)
+        for page in [submission.page, *(feedback / page_name(_secret(submission), name) for name in names)]:
+            if not page.exists() or page.read_text(encoding="utf-8") != notice:
+                beside = page.with_name(f"{page.stem}-tmp.html")
+                beside.write_text(notice, encoding="utf-8")
+                beside.chmod(0o644)
+                os.replace(beside, page)
 
     def waits(self) -> Iterator[tuple[str, float]]:
         """Student and seconds from submission to released feedback, of each submission that has feedback."""
@@ -241,7 +252,7 @@ class CourseExchange:
         return ExchangeSubmission(entry.lesson, entry.student, entry.folder, at, page, entry=entry)
 
     def _page(self, secret: str, lesson: str) -> Path:
-        return self.place / "feedback" / f"{notebook_hash(secret=secret, notebook_id=lesson)}.html"
+        return self.place / "feedback" / page_name(secret, lesson)
 
 
 NOTICE = "<!-- held back: no feedback yet -->\n"  # begins a page that `hold` writes

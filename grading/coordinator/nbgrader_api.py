@@ -23,7 +23,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
 
-from grading.errors import StepFailed
+from grading.errors import NotHandedIn, StepFailed
 from grading.notebooks.cells import exercise_named
 
 from ..course_dir.course_config import load_config
@@ -33,6 +33,7 @@ from ..course_dir.student_ids import why_unfit
 from ..gradebook.open_grades import open_grades, total_points
 from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
+from ..lms.submitted_dir import choose_file
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..nbgrader_plugins.known_traits import demand_known_settings
 from ..points import rounded
@@ -77,12 +78,11 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
     """
     if why := why_unfit(student):
         raise StepFailed(f"{lesson}, {student}: {why}")
-    folder = root / "submitted" / student / lesson
-    notebook = folder / f"{lesson}.ipynb"
-    if not os.path.lexists(notebook):
-        there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
-        raise StepFailed(f"{lesson}, {student}: no {lesson}.ipynb was handed in, but {there}")
     config = config or configuration(root)
+    try:
+        choose_file(root / "submitted" / student / lesson, CourseDirectory(config=config), lesson)
+    except NotHandedIn as error:
+        raise StepFailed(f"{lesson}, {student}: {error}") from None
     if not again and not stale_reasons(root, lesson, student, config):
         return False
     _run(Autograde, config, lesson, student)

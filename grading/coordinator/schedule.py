@@ -9,8 +9,9 @@ Does not cover: the workers (`executors`, `cluster`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,12 @@ from grading.errors import ClusterLost, GradingError, NotHandedIn, SubmissionNot
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.grade_inputs import only_lateness
 from grading.nbgrader_plugins.execute import lesson_freshness, warm_mistakes
+from grading.nbgrader_plugins.zip_collect import submitted_folder
 from grading.notebooks.submitted_file import MAX_BYTES
 from grading.sandbox import SandboxUnavailable
 
+from ..lms.file_names import printable
+from ..lms.submitted_dir import choose_file, note_on_choice
 from .executors import Workers
 from .gradebook_writer import Writer
 from .progress import describe_error
@@ -74,6 +78,13 @@ def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, studen
         else:
             plan.up_to_date.append(student)
     return plan
+
+
+def put_in_place(coursedir: CourseDirectory, lesson: str, students: Iterable[str]) -> None:
+    """Give the file that counts the lesson's name, in each folder. Planning reports where none counts."""
+    for student in students:
+        with suppress(NotHandedIn, OSError):
+            submitted_folder(coursedir, student, lesson).put_in_place(coursedir)
 
 
 def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
@@ -139,9 +150,10 @@ def not_graded(error: Exception) -> GradingError:
 def task_of(standing: LessonFreshness, config: Config, student: str) -> GradingTask:
     """A worker's task for this student's submission. Raises NotHandedIn."""
     made_of = standing.made_of(student)  # first of all: if a file changes from now on, it will be graded again
-    file = str(_notebook(standing.coursedir, standing.lesson, student))
+    file = _notebook(standing.coursedir, standing.lesson, student)
     seed, most = seed_id(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
-    return GradingTask(student, file, standing.job(), most, seed, config, made_of)
+    note = note_on_choice(file, standing.lesson)
+    return GradingTask(student, str(file), standing.job(), most, seed, config, made_of, note)
 
 
 def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:
@@ -152,8 +164,8 @@ def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:
     if why := why_unfit(student):
         raise NotHandedIn(why)
     folder = Path(coursedir.format_path(coursedir.submitted_directory, student, lesson))
+    chosen = choose_file(folder, coursedir, lesson)
     notebook = folder / f"{lesson}.ipynb"
-    if not os.path.lexists(notebook):
-        there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
-        raise NotHandedIn(f"no {lesson}.ipynb was handed in, but {there}")
+    if not os.path.lexists(notebook):  # nothing has put it in place
+        raise NotHandedIn(f"No {lesson}.ipynb was handed in, but {printable(chosen.name)}")
     return notebook

@@ -19,13 +19,21 @@ from pathlib import Path
 from typing import IO, Any
 from zoneinfo import ZoneInfo
 
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import find_all_notebooks
+
+from course.which_counts import Names, Unclear, choose, rank
+
+from ..errors import NotHandedIn
 from .archives import CHUNK
 from .evidence import BY_HAND, Origin, text_of
+from .file_names import printable
 from .hand_ins import hand_ins, origin_file
 from .replaced import STAMP, keep_files, keep_folder
 
 MOST_STAMP = 100  # characters of timestamp.txt
 HAND = "put there by hand or by another tool"
+MOST_NAMED = 10  # files of a folder in a message
 TIME = re.compile(
     r"(?P<day>(?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2})[ T](?P<clock>[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)"
     r" ?(?:(?P<offset>[+-][0-9]{2}:?[0-9]{2})|(?P<zone>[A-Za-z_]{1,20}(?:/[A-Za-z_]{1,20}){0,2}))?"
@@ -92,6 +100,14 @@ class SubmittedFolder:
         if changed:
             self.record(origin, {f"{name}.ipynb" for name in contents})
 
+    def put_in_place(self, course: CourseDirectory) -> None:
+        """Give the file that counts the lesson's name; a file that had it is kept. Raises NotHandedIn, OSError."""
+        chosen = choose_file(self.folder, course, self.lesson)
+        if chosen != self._path(self.lesson) and _is_ordinary(chosen):
+            with chosen.open("rb") as content:
+                if not self.holds({self.lesson: content}):
+                    self.write({self.lesson: content}, "", self.origin() or Origin(BY_HAND, HAND))
+
     def set_aside(self, arriving: Origin) -> None:
         """Move the folder to the replaced ones, for a command that writes a new one."""
         keep_folder(self.root, self.student, self.lesson, self.folder, self.origin(), arriving)
@@ -140,6 +156,62 @@ class SubmittedFolder:
         """The digest of each notebook in the folder."""
         names = sorted(path.name for path in self.folder.glob("*.ipynb")) if self.folder.is_dir() else []
         return {name: digest_of_path(self.folder / name) for name in names}
+
+
+def handed_out(course: CourseDirectory, lesson: str) -> frozenset[str]:
+    """The digests of a lesson's released notebooks."""
+    folder = Path(course.format_path(course.release_directory, ".", lesson))
+    return frozenset(digest_of_path(folder / name) for name in find_all_notebooks(str(folder)))
+
+
+def choose_file(folder: Path, course: CourseDirectory, lesson: str) -> Path:
+    """The file in a folder that counts as the lesson's notebook.
+
+    In an nbgrader assignment with other notebooks, it is the one with the lesson's name, whether it is there or not.
+    Raises NotHandedIn, with a sentence for the student, if none does.
+    """
+    own = f"{lesson}.ipynb"
+    if find_all_notebooks(course.format_path(course.release_directory, ".", lesson)) not in ([], [own]):
+        return folder / own
+    paths = (Path(place, name).relative_to(folder) for place, _, names in os.walk(folder) for name in names)
+    visible = [path.parts for path in paths if not any(part.startswith((".", "__MACOSX")) for part in path.parts)]
+
+    def digest(path: Names) -> str:
+        return digest_of_path(folder.joinpath(*path))
+
+    try:
+        chosen = choose(visible, lesson, digest, handed_out(course, lesson))
+    except Unclear as unclear:
+        both = " and ".join(printable("/".join(path)) for path in (unclear.best, unclear.other))
+        raise NotHandedIn(f"It is not clear which file counts: {both}. Hand in one file, {own}.") from None
+    if chosen is None:
+        there = ", ".join(printable(path.name) for path in sorted(folder.glob("*"))[:MOST_NAMED]) or "nothing"
+        raise NotHandedIn(f"No {own} was handed in, but {there}. Hand in {own}.")
+    return folder.joinpath(*chosen)
+
+
+def copy_into_place(folder: Path, course: CourseDirectory, lesson: str) -> None:
+    """`SubmittedFolder.put_in_place` in a folder that is new, so that nothing is kept. Raises NotHandedIn, OSError."""
+    chosen = choose_file(folder, course, lesson)
+    if _is_ordinary(chosen):
+        shutil.copyfile(chosen, beside := folder / f".{lesson}.new")
+        os.replace(beside, folder / f"{lesson}.ipynb")
+
+
+def note_on_choice(file: Path, lesson: str) -> str:
+    """A sentence on which file was chosen in its folder, by the student's own name for it; "" if there was one file.
+
+    file: the chosen one, or `put_in_place`'s copy of it
+    """
+    named = [path for path in sorted(file.parent.iterdir()) if (found := rank((path.name,), [lesson])) and found[1][0]]
+    others = [path for path in named if path != file]
+    copied = file.name == f"{lesson}.ipynb" and [
+        path for path in others if digest_of_path(path) == digest_of_path(file)
+    ]
+    if not others:
+        return ""
+    name = printable((copied or [file])[0].name)
+    return f"`{name}` was graded. If another file counts, hand in that one alone, as {lesson}.ipynb."
 
 
 def digest_of_path(path: Path) -> str:

@@ -25,13 +25,13 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default.collect import ExchangeCollect
 from traitlets import Enum
 
-from grading.errors import StepFailed
+from grading.errors import NotHandedIn, StepFailed
 from grading.safe_text import one_line
 
 from ..lms.choices import ASK, KEEP, REPLACE, ChoiceTable
 from ..lms.evidence import Evidence, Origin, text_of, weigh
 from ..lms.replaced import STAMP, list_replaced
-from ..lms.submitted_dir import SubmittedFolder, digest_of_path, time_of
+from ..lms.submitted_dir import SubmittedFolder, copy_into_place, digest_of_path, time_of
 from .exchange_inbound import (
     AGREE,
     SECRET,
@@ -207,6 +207,8 @@ class Collect(ExchangeCollect):
                 made.copy(opened, beside)
             if read_secret(beside) != entry.secret:  # by which it is known, and its attempts are counted
                 raise StepFailed("it was changed while it was collected. Collect again")
+            with suppress(NotHandedIn):  # grading reports it
+                copy_into_place(beside, self.coursedir, entry.lesson)
             if kept:
                 shutil.copyfile(kept / STAMP, beside / STAMP)
             else:

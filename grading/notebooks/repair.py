@@ -18,6 +18,7 @@ from functools import partial
 
 from nbformat.notebooknode import NotebookNode, from_dict
 
+from course.which_counts import answer_ends
 from grading.grader.cell_code import bound_names, defines, parse, same_code
 from grading.notebooks.cells import RECORD, grade_id
 
@@ -316,11 +317,11 @@ class _NotebookRepair:
                 self.cells.insert(self._index(anchor) + 1, owners[0])
 
     def _last_of_answer(self, name: str) -> NotebookNode:
-        answer = self.owners[name][0]
-        stub = self.released.marked[name].source.strip()
-        if defines(answer.source, name) and answer.source.strip() != stub:
-            return answer
-        return max([answer, *self._definitions(name)], key=self._index)
+        answer, stub = self.owners[name][0], self.released.marked[name].source
+        is_version = defines(answer.source, name) and not same_code(answer.source, stub)
+        own, versions = self._index(answer), map(self._index, [answer, *self._definitions(name)])
+        end = answer_ends(versions, own if is_version else None)
+        return answer if end is None else self.cells[end]
 
     def _definitions(self, name: str) -> list[NotebookNode]:
         return [c for c in self.cells if c.cell_type == "code" and defines(c.source, name)]

@@ -168,7 +168,7 @@ def test_only_complete_submissions_of_ordinary_files_are_collected(course, excha
     assert scores(course) == {("ada", ONE): (5, 5)}
     assert sorted(path.name for path in (course / "submitted").iterdir()) == ["ada", "gus"]
     assert not list((course / "submitted" / "gus").rglob("*.ipynb"))
-    what = f"not graded: run `grading grade {ONE}` to see why"
+    what = "not graded: no file counts as the notebook; the student's feedback page asks"
     link = f"not collected: run `nbgrader collect {ONE} --update` to see why"
     assert {error["what"]: error["submissions"] for error in state(course)["errors"]} == {what: 1, link: 1}
     assert f"1 submission {what}" in said and f"1 submission {link}" in said
