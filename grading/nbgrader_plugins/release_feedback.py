@@ -41,7 +41,12 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
             self.coursedir.student_id_exclude = excluded
         for folder in sorted(map(Path, glob.glob(self.src_path))):
             if folder.parent.name not in {*missing, *excluded.split(",")}:
-                self._release_under_other_names(folder)
+                try:
+                    self._release_under_other_names(folder)
+                except OSError as error:
+                    self.log.error(
+                        "%s: not released under other names (%s)", one_line(folder.parent.name), error.strerror
+                    )
 
     def _release_under_other_names(self, folder: Path) -> None:
         coursedir, lesson = self.coursedir, self.coursedir.assignment_id
@@ -62,5 +67,6 @@ def page_name(secret: str, notebook: str) -> str:
 
 
 def other_names(folder: Path, lesson: str) -> list[str]:
-    """The names of the notebooks in a submission besides the lesson's own."""
-    return [name for name in sorted(path.stem for path in folder.glob("*.ipynb")) if name != lesson][:MOST_NAMES]
+    """The names of the notebooks in a submission besides the lesson's own, as far as they can be hashed."""
+    names = sorted(path.stem for path in folder.glob("*.ipynb"))
+    return [name for name in names if name != lesson and name.isprintable()][:MOST_NAMES]
