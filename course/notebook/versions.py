@@ -38,7 +38,7 @@ class Versions:
     definitions: list[ast.AST]
 
     def sentences(self, starts: Sequence[str]) -> tuple[str, str]:
-        """What keeps the notebook from being ready, and what is only good to know; "" for nothing.
+        """A reason why the notebook is not ready, and a sentence that is only good to know; "" for none.
 
         starts: descriptions of the cells
         """
@@ -120,7 +120,7 @@ def has_def_line(text: str, name: str) -> bool:
 
 
 def bindings(tree: ast.Module, name: str) -> list[ast.AST]:
-    """What binds a name in a cell, in order, not looking into functions and classes."""
+    """The statements and names that bind a name in a cell, in order, without those in functions and classes."""
     found, todo = list[ast.AST](), list[ast.AST](reversed(tree.body))
     while todo:
         node = todo.pop()

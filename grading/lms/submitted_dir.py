@@ -22,7 +22,7 @@ from zoneinfo import ZoneInfo
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import find_all_notebooks
 
-from course.which_counts import Names, Unclear, choose, rank
+from course.which_counts import Unclear, choose, rank
 
 from ..errors import NotHandedIn
 from .archives import CHUNK
@@ -176,11 +176,8 @@ def choose_file(folder: Path, course: CourseDirectory, lesson: str) -> Path:
     paths = (Path(place, name).relative_to(folder) for place, _, names in os.walk(folder) for name in names)
     visible = [path.parts for path in paths if not any(part.startswith((".", "__MACOSX")) for part in path.parts)]
 
-    def digest(path: Names) -> str:
-        return digest_of_path(folder.joinpath(*path))
-
     try:
-        chosen = choose(visible, lesson, digest, handed_out(course, lesson))
+        chosen = choose(visible, lesson, lambda path: _digest(folder.joinpath(*path)), handed_out(course, lesson))
     except Unclear as unclear:
         both = " and ".join(printable("/".join(path)) for path in (unclear.best, unclear.other))
         raise NotHandedIn(f"It is not clear which file counts: {both}. Hand in one file, {own}.") from None
@@ -193,8 +190,8 @@ def choose_file(folder: Path, course: CourseDirectory, lesson: str) -> Path:
 def copy_into_place(folder: Path, course: CourseDirectory, lesson: str) -> None:
     """`SubmittedFolder.put_in_place` in a folder that is new, so that nothing is kept. Raises NotHandedIn, OSError."""
     chosen = choose_file(folder, course, lesson)
-    if _is_ordinary(chosen):
-        shutil.copyfile(chosen, beside := folder / f".{lesson}.new")
+    if chosen != folder / f"{lesson}.ipynb" and _is_ordinary(chosen):
+        shutil.copy(chosen, beside := folder / f".{lesson}.new")
         os.replace(beside, folder / f"{lesson}.ipynb")
 
 
@@ -203,15 +200,23 @@ def note_on_choice(file: Path, lesson: str) -> str:
 
     file: the chosen one, or `put_in_place`'s copy of it
     """
-    named = [path for path in sorted(file.parent.iterdir()) if (found := rank((path.name,), [lesson])) and found[1][0]]
-    others = [path for path in named if path != file]
-    copied = file.name == f"{lesson}.ipynb" and [
-        path for path in others if digest_of_path(path) == digest_of_path(file)
+    named = [
+        path for path in sorted(file.parent.iterdir()) if (found := rank((path.name,), [lesson])) and found[1].by_name
     ]
+    others = [path for path in named if path != file]
+    copied = file.name == f"{lesson}.ipynb" and [path for path in others if _digest(path) == _digest(file)]
     if not others:
         return ""
     name = printable((copied or [file])[0].name)
     return f"`{name}` was graded. If another file counts, hand in that one alone, as {lesson}.ipynb."
+
+
+def _digest(path: Path) -> str:
+    """`digest_of_path`, also for a file that cannot be read."""
+    try:
+        return digest_of_path(path)
+    except OSError as error:
+        return str(error.strerror)
 
 
 def digest_of_path(path: Path) -> str:

@@ -63,5 +63,6 @@ def page_name(secret: str, notebook: str) -> str:
 
 
 def other_names(folder: Path, lesson: str) -> list[str]:
-    """The names of the notebooks in a submission besides the lesson's own."""
-    return [name for name in sorted(path.stem for path in folder.glob("*.ipynb")) if name != lesson][:MOST_NAMES]
+    """The names of the notebooks in a submission besides the lesson's own, as far as they can be hashed."""
+    names = sorted(path.stem for path in folder.glob("*.ipynb"))
+    return [name for name in names if name != lesson and name.isprintable()][:MOST_NAMES]
