@@ -424,7 +424,7 @@ def test_without_a_notebook_the_student_gets_a_page_that_says_why(course, exchan
     for step in (collect, collect, watch):
         assert step(course)
     assert not list_replaced(course)
-    assert watch(course) == {f"not graded: run `grading grade {ONE}` to see why": 1}
+    assert watch(course) == {"not graded: no file counts as the notebook; the student's feedback page asks": 1}
     (page,) = exchange.fetched("anna", ONE)
     assert f"{ONE}.ipynb: {'it is a link' if bad == 'link' else 'it is larger than 0 MB'}" in page
     exchange.submit("anna", ONE, solved_notebook(course, ONE))
