@@ -52,8 +52,8 @@ def grade_exercise(
     """
     named = source.not_allowed(exercise.name, exercise.forbidden) if source and not ignore_forbidden else []
     stand_ins = {other.name: other.sealed for other in in_place}
-    shuffled_by = source.checksum if source else 0
-    outcomes = _run_all_cases(exercise, ask, seed, device, stand_ins, named, ignore_forbidden, shuffled_by)
+    submitted = source.checksum if source else None
+    outcomes = _run_all_cases(exercise, ask, seed, device, stand_ins, named, ignore_forbidden, submitted)
     return _verdict(outcomes, seed)
 
 
@@ -111,14 +111,14 @@ def _run_all_cases(
     stand_ins: dict[str, str],
     not_allowed: list[str],
     ignore_forbidden: bool,
-    shuffled_by: int,
+    submitted: int | None,
 ) -> _Outcomes:
     found = _Outcomes(exercise, prepare(exercise, seed), used=list(not_allowed))
     unanswered = 0
     case_programs = programs(exercise, seed, device, not ignore_forbidden)
     if stand_ins:
         case_programs = tuple(replace(program, stand_ins=stand_ins) for program in case_programs)
-    order = _order(found.prepared, seed, shuffled_by)
+    order = _order(found.prepared, seed, submitted)
     answers = ask([(case_programs[i], found.prepared[i].case.seconds) for i in order])
     results = dict[int, tuple[Observation, Finding | None]]()
     for i in order:
@@ -139,15 +139,17 @@ def _run_all_cases(
     return found
 
 
-def _order(prepared: Sequence[PreparedCase], seed: int, shuffled_by: int) -> list[int]:
+def _order(prepared: Sequence[PreparedCase], seed: int, submitted: int | None) -> list[int]:
     """The order in which cases are asked.
 
     If all answers are yes or no, it differs for each submission, because a list of them would be right in one order.
+
+    submitted  the submission's checksum, if there is one
     """
     order = list(range(len(prepared)))
     right = [list(p.reference.native.values.values()) for p in prepared if not p.case.invalid_arguments]
-    if all(len(values) == 1 and isinstance(values[0], bool) for values in right):
-        Random(f"{seed} {shuffled_by}").shuffle(order)
+    if submitted is not None and all(len(values) == 1 and isinstance(values[0], bool) for values in right):
+        Random(f"{seed} {submitted}").shuffle(order)
     return order
 
 
