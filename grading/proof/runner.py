@@ -144,10 +144,10 @@ def unproved(root: Path, names: Iterable[str]) -> list[str]:
 def not_proved(root: Path, names: Iterable[str], code: Packages | None = None) -> list[Wanted]:
     """Exercises without a valid proof, stored here or shipped."""
     names, code = list(names), code or packages(root / "grader_tests")
-    known = [fingerprint_file(root).read(), shipped_fingerprints()]
+    here, shipped = fingerprint_file(root).read(), shipped_fingerprints()
     now = {f"{name}/{e}": made for name in names for e, made in fingerprints(root, name, code).items()}
-    proofs = {key for key, made in now.items() if made in [one.get(proof_of(key)) for one in known]}
-    return [one for one in exercises_of(root, names) if "/".join(one) not in proofs]
+    proofs = {key for key, made in now.items() if made in (here.get(proof_of(key)), shipped.get(proof_of(key)))}
+    return [wanted for wanted in exercises_of(root, names) if "/".join(wanted) not in proofs]
 
 
 def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[str, str]:
