@@ -7,7 +7,6 @@ depends on them. Does not cover: the lesson of the answers, and their check (`cl
 from __future__ import annotations
 
 import linecache
-import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -17,12 +16,9 @@ from typing import Any
 
 from .harness.errors import is_theirs
 from .notebook import hand_in, session
+from .notebook.versions import IPYTHON_LINE, python_of, source
 
 NOTEBOOK = ".ipynb"
-# A line that only IPython reads: %magic, !command, ?help or help?
-IPYTHON_LINE = re.compile(r"^([ \t]*)(?:[%!?].*|\S.*\?)$", re.MULTILINE)
-CELL_MAGIC = re.compile(r"\s*%%(\w+).*\n?")
-RUN_THEIR_CELL = ("capture", "time")  # cell magics that leave the cell's names behind
 
 
 class UnusableFile(Exception):
@@ -80,7 +76,7 @@ def _cells(path: Path) -> Iterator[tuple[str, CodeType | SyntaxError]]:
         raise UnusableFile(str(error)) from None
     for number, cell in enumerate(cells):
         if cell.get("cell_type") == "code" and not _is_left_out(cell["metadata"]):
-            text = _python(hand_in.source(cell))
+            text = python_of(source(cell))
             yield f"{path}, {hand_in.cell_start(cell)}", _compiled_cell(text, f"{path.resolve()}[{number}]")
 
 
@@ -89,14 +85,6 @@ def _is_left_out(metadata: Mapping[str, Any]) -> bool:
     marks = metadata.get("nbgrader")
     only_checks = isinstance(marks, dict) and bool(marks.get("grade")) and not marks.get("solution")
     return only_checks or "demo" in (metadata.get("tags") or ())
-
-
-def _python(text: str) -> str:
-    """The text of a cell without a cell magic; empty if the magic does not run the cell as Python."""
-    magic = CELL_MAGIC.match(text)
-    if magic is None:
-        return text
-    return f"\n{text[magic.end() :]}" if magic[1] in RUN_THEIR_CELL else ""
 
 
 def _compiled_cell(text: str, name: str) -> CodeType | SyntaxError:

@@ -22,12 +22,13 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stdout
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from .answer_file import UnusableFile, run_file
+from .answer_file import NOTEBOOK, UnusableFile, run_file
 from .lessons_folder import NEW_FOLDER, UnusableFolder, default_folder, fill_folder
-from .notebook import catalog, check, course_progress, lesson_progress, session
+from .notebook import catalog, check, course_progress, hand_in, lesson_progress, session
 from .report import Report, display
 
 POLL = 0.2  # seconds between two looks at a watched file
@@ -249,4 +250,8 @@ def _start_lesson(path: Path, names: dict[str, Any], named: str) -> str:
             f"{path} defines no function or class with the name of an exercise{' of ' + lesson if named else ''}."
         )
     session.current.lesson, session.current.names = lesson, names
+    if path.suffix == NOTEBOOK:  # its cells ran from top to bottom, so the last version of an answer is checked
+        notebook = hand_in.SavedNotebook(path.name, hand_in.read(path))
+        for sentence in filter(None, chain.from_iterable(hand_in.version_sentences(notebook, lesson))):
+            print(f"{path}: {sentence}", file=sys.stderr)
     return lesson

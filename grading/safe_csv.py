@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .points import points_text
+
 FORMULA = "=+-@＝＋－＠"  # a cell that begins with one of these is a formula to spreadsheets
 # After these a cell may begin: spreadsheets also split at semicolons where people write a decimal comma
 SEPARATORS = ";,\t\r\n"
@@ -34,7 +36,7 @@ def _safe_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 def _safe(value: Any) -> Any:
     if isinstance(value, str):
         return safe_cell(value)
-    return f"{round(value, 4):g}" if isinstance(value, float) else value
+    return points_text(value) if isinstance(value, float) else value
 
 
 def safe_cell(text: str) -> str:

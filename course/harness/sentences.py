@@ -1,7 +1,6 @@
 """Sentences of a report: general ones for each stage of the comparison, and taking texts apart.
 
-Reports of `check` and of a grade use the same sentences. The general ones name no value, so they may describe a hidden
-case, too.
+Reports of `check` and of a grade use the same sentences.
 """
 
 from __future__ import annotations
@@ -21,14 +20,13 @@ GENERAL = {
     "gradient": "a gradient is missing or wrong",
     "unchanged": "the call changed an argument in place",
 }
+STEP_STAYS = "The grade replaces no step, because steps have no points."
 PHRASES = ("structure", "type", "shape", "dtype")  # their findings say "expected …, got …" and are no sentences
 
 
-def general(stage: str, raised: str = "") -> str:
-    """The sentence of a stage, without capital and period. raised: the name of the exception that was raised."""
-    if stage != "raised":
-        return GENERAL.get(stage, "the result is wrong")
-    return f"the call raised {raised}" if raised else "the call returned, but it should have raised an exception"
+def general(stage: str) -> str:
+    """The sentence of a stage, without capital and period."""
+    return GENERAL.get(stage, "the result is wrong")
 
 
 def as_sentence(text: str) -> str:

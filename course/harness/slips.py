@@ -29,8 +29,6 @@ NUMPY = (
     "follow NumPy, and NumPy may turn float32 into float64."
 )
 
-NOT_QUOTED = "…"
-
 # Message of an error -> the learner's line that raised it -> the hint. Unlike in `advice.py`, the line decides, too.
 ERRORS: tuple[tuple[str, str, str], ...] = (
     (
@@ -107,39 +105,32 @@ FINDINGS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def slips(
-    name: str, seen: Iterable[Observation], findings: Iterable[Finding | None], *, quotes: bool = True
-) -> list[str]:
-    """The hint on each case of the answer `name`; "" if none fits, or the case is right.
-
-    quotes  whether hints may repeat names from the answer, which could carry values that it was called with
-    """
-    return [_hint_for(name, o, finding, quotes) if finding else "" for o, finding in zip(seen, findings, strict=True)]
+def slips(name: str, seen: Iterable[Observation], findings: Iterable[Finding | None]) -> list[str]:
+    """The hint on each case of the answer `name`; "" if none fits, or the case is right."""
+    return [_hint_for(name, o, finding) if finding else "" for o, finding in zip(seen, findings, strict=True)]
 
 
-def error_hint(name: str, raised: dict[str, Any], *, quotes: bool = True) -> str:
-    """The hint on an exception; "": none fits. quotes: as in `slips`."""
+def error_hint(name: str, raised: dict[str, Any]) -> str:
+    """The hint on an exception; "": none fits."""
     kind, message, line = raised["type"], raised["message"], raised["line"]
     if "'NoneType'" in message and not line:  # a test case uses the result
         return NO_RETURN
     if kind in ("NameError", "UnboundLocalError") and (missing := re.search(r"name '(\w+)'|variable '(\w+)'", message)):
-        return _undefined((missing[1] or missing[2]) if quotes else NOT_QUOTED, name)
+        return _undefined(missing[1] or missing[2], name)
     if missing := re.match(r"the module has no parameter (\S+); it has ([^;]*)(.*)", message):
         plain = " The value that you assign is not an `nn.Parameter`." if missing[3] else ""
-        which = f"`{missing[1]}`; it has {missing[2]}" if quotes else "as in the exercise"
         return (
-            f"Your module has no parameter named {which}.{plain} Create each part in "
+            f"Your module has no parameter named `{missing[1]}`; it has {missing[2]}.{plain} Create each part in "
             "`__init__` (two underscores on each side), with the exercise's name and with `self.` in front."
         )
     if of := re.fullmatch(rf"'{re.escape(name)}' object (?:is not callable|has no attribute '(\w+)')", message):
-        return _missing_attribute(of[1] or "__call__", name, line, quotes)
+        return _missing_attribute(of[1] or "__call__", name, line)
     if kind == "TypeError" and (call := re.match(r"(\S+)\(\) (.*)", message)) and _is_signature(call[2]):
         parts = call[1].split(".")
         if name in parts or parts[-1] in ("forward", "__init__", "__call__"):
             first = " The first argument of a method is `self`." if len(parts) > 1 else ""
-            which = f" `{call[1]}` {call[2]}." if quotes else ""
             return (
-                f"`{name}` has the wrong signature.{which} Use the argument names, order and "
+                f"`{name}` has the wrong signature. `{call[1]}` {call[2]}. Use the argument names, order and "
                 f"defaults from the exercise.{first}"
             )
     if not line and re.search(r"\bindex\b|\bindices\b|'tuple' object", message):
@@ -148,8 +139,8 @@ def error_hint(name: str, raised: dict[str, Any], *, quotes: bool = True) -> str
     return next(found, "") or ("" if re.match(r"raise\b|assert\b", line) else help_with(message))
 
 
-def _hint_for(name: str, seen: Observation, finding: Finding, quotes: bool) -> str:
-    if seen.raised is not None and (hint := error_hint(name, seen.raised, quotes=quotes)):
+def _hint_for(name: str, seen: Observation, finding: Finding) -> str:
+    if seen.raised is not None and (hint := error_hint(name, seen.raised)):
         return hint
     values = list(seen.values.values())
     if values and all(value is None for value in values):
@@ -163,13 +154,12 @@ def _hint_for(name: str, seen: Observation, finding: Finding, quotes: bool) -> s
     )
 
 
-def _missing_attribute(word: str, name: str, line: str, quotes: bool) -> str:
+def _missing_attribute(word: str, name: str, line: str) -> str:
     if hasattr(Module, word):
         return (
             f"`{name}` is not a module. Make it a subclass of `nn.Module`, define `forward`, and begin `__init__` with "
             "`super().__init__()`."
         )
-    word = word if quotes else NOT_QUOTED
     if not line:  # a test case uses it
         return f"`{name}` has no `{word}`. Check its spelling, and that it is indented as part of the class."
     return (

@@ -13,7 +13,7 @@ from itertools import groupby
 from ..check_data import CaseResults, Practice
 from ..failing_case import failing_case, headline_for, size
 from ..harness.diagnose import Diagnosis
-from ..harness.sentences import does_not_allow, listed
+from ..harness.sentences import STEP_STAYS, does_not_allow, listed
 from ..harness.slips import slips
 from ..report import POINTS, STEP, CodeNote, Example, Report, Row, without_repetition
 from . import session
@@ -39,11 +39,16 @@ class Attempt:
         if self.asked.used:
             return 0.0
         asked_of = zip(self.practice.criteria, self._groups, strict=True)
-        return round(sum(criterion.points for criterion, cases in asked_of if not self.asked.wrong(cases)), 2)
+        return sum(criterion.points for criterion, cases in asked_of if not self.asked.wrong(cases))
 
     @property
     def rank(self) -> tuple[bool, bool, float]:
         return self.asked.right, not self.asked.untouched, self.earned
+
+    @property
+    def is_attempt(self) -> bool:
+        """Whether it is right in something or a known mistake. Of a step, nothing else is replaced, as in the grade."""
+        return any(not self.asked.wrong(cases) for cases in self._groups) or bool(self._diagnosis.names)
 
     @property
     def _groups(self) -> list[list[int]]:
@@ -75,10 +80,12 @@ class Attempt:
             notes = ["The calls after it were not tried."]
             return replace(shown, headline=self.run.stopped, example=Example(call), notes=notes, see=data["see"])
         if missing:
+            stays = any(session.unit_of(name) == STEP for name in missing)
+            grade = STEP_STAYS if stays else "The grade uses a right answer in its place."
             return replace(
                 shown,
                 headline=f"It calls {listed(missing)}, which {'does' if len(missing) == 1 else 'do'} not pass yet.",
-                advice="Correct that first, then check this again. The grade uses a right answer in its place.",
+                advice=f"Correct that first, then check this again. {grade}",
             )
         return self._failed(shown, data["see"])
 

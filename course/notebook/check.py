@@ -12,8 +12,8 @@ from ..check_data import CaseResults, Practice, case_of
 from ..harness.errors import exception_to_record
 from ..harness.forbidden_calls import trusting
 from ..harness.sentences import listed, split_sentence
-from ..report import EXPERIMENT, POINTS, UNGRADED, Points, Report, display
-from . import catalog, session
+from ..report import EXPERIMENT, POINTS, STEP, UNGRADED, Points, Report, display
+from . import catalog, hand_in, session
 from .answer_or_fallback import own_answer
 from .attempt import Attempt
 from .check_run import CheckRun
@@ -44,6 +44,8 @@ def check(f: Any, finding: Any = NO_FINDING, full: bool = False) -> Points | Non
         return None
     full = full or finding is True  # `full` used to be the second argument
     shown = safe_report(f)
+    if note := hand_in.version_note(shown.exercise):
+        shown.notes.append(note)
     display(shown, full, f"(all cases: check({shown.exercise}, full=True))")
     if VALIDATING in os.environ and shown.earned < shown.points:
         print(*shown.to_text().splitlines()[:2], sep="\n", file=sys.stderr)
@@ -150,8 +152,8 @@ def _judge(f: Any, name: str, bar: ProgressBar | None, passing: dict[str, bool])
     """Run an answer and report on it, with right functions in place of wrong earlier answers."""
     found = _attempt(f, name, bar)
     called = [] if found.asked.right or found.run.interrupted else _wrong_answers_called(f, name, passing)
-    lesson = session.lesson_of(name)
-    fallbacks = {e: right for e in called if (right := fallback_for(lesson, e, session.exercise_data(e)))}
+    lesson, replaceable = session.lesson_of(name), filter(_may_be_replaced, called)
+    fallbacks = {e: right for e in replaceable if (right := fallback_for(lesson, e, session.exercise_data(e)))}
     notes = []
     if fallbacks:
         with trusting(fallbacks.values()), replaced(_namespace(f), fallbacks):
@@ -171,6 +173,14 @@ def _wrong_answers_called(f: Any, name: str, passing: dict[str, bool]) -> list[s
     """The earlier exercises of the lesson that `f` calls and that do not pass."""
     called = earlier_called(f, name, session.lesson_of(name), _namespace(f))
     return [earlier for earlier in called if not _passes(earlier, passing)]
+
+
+def _may_be_replaced(name: str) -> bool:
+    """An exercise has cost its points; a step has none, and only an attempt at it is replaced."""
+    if session.unit_of(name) != STEP:
+        return True
+    f = own_answer(session.current.names.get(name))
+    return f is not None and f not in session.current.hung and _attempt(f, name, None).is_attempt
 
 
 def _attempt(f: Any, name: str, bar: ProgressBar | None) -> Attempt:

@@ -11,17 +11,19 @@ import json
 import os
 import re
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..report import display_markdown, in_notebook
+from ..which_counts import rank
 from . import catalog, nbgrader_exchange, session
 from .ipython_history import recent_cells
+from .versions import defines, grade_id, has_def_line, parse, source, versions_of
 
 NONE_BEGUN = 'You have not started a lesson: call begin("02_softmax") first.'
 READY = (
@@ -35,9 +37,12 @@ SUBMITTED = (
     "replaces this one."
 )
 NOT_SUBMITTED = (
-    "**Not submitted**, or not completely: `{error}`. No work is lost: your notebook is saved. Run `course.hand_in()` "
-    "again, or press *Submit* in *Assignments*. If that fails too, tell your teacher, and send the file below."
+    "**Not submitted**, or not completely: `{error}`. No work is lost: your notebook is saved. {remedy} If that fails "
+    "too, tell your teacher, and send the file below."
 )
+AGAIN = "Run `course.hand_in()` again, or press *Submit* in *Assignments*."
+NAME_IT = 'Run `course.hand_in("{}")`, with the name of the notebook that you work in.'
+SHUT = "Make room, or copy the notebook into a folder of your own, open it there, and run `course.hand_in()` again."
 FOLDER = "hand_in"
 COLAB = "google.colab"
 MAX_LISTED = 5  # problems of one kind that are listed
@@ -45,6 +50,10 @@ MAX_LISTED = 5  # problems of one kind that are listed
 
 class NotFound(Exception):
     """No readable notebook file was found; the message says what to do."""
+
+
+class WouldBeLost(Exception):
+    """The file to hand in has answers that the notebook does not have; the message says what to do."""
 
 
 @dataclass
@@ -60,21 +69,31 @@ class SavedNotebook:
         cells: list[dict[str, Any]] = self.content["cells"]
         return cells
 
+    @property
+    def starts(self) -> list[str]:
+        return [cell_start(cell) for cell in self.cells]
 
-def hand_in() -> None:
+
+def hand_in(file: str = "") -> None:
     """Submit the notebook where nbgrader has an exchange; elsewhere offer the file to hand in. Never raises.
 
     The file is written in both cases.
+
+    file  the notebook's name, needed after it was renamed, or beside another with the name of the lesson
     """
     lesson = session.current.lesson
     if lesson is None:
         print(NONE_BEGUN)
         return
+    session.current.file = file or session.current.file
     try:
         notebook = saved(lesson, session.current.names)
         path = write(notebook, lesson)
-    except (NotFound, OSError) as error:
+    except (NotFound, WouldBeLost) as error:
         print(f"Nothing was written: {error}")
+        return
+    except OSError as error:
+        print(f"Nothing was written: {Path(FOLDER).absolute()} cannot be written ({error.strerror}). {SHUT}")
         return
     display_markdown("\n\n".join(readiness(lesson)))
     submitted, outcome = _submit(notebook, lesson)
@@ -91,7 +110,8 @@ def _submit(notebook: SavedNotebook, lesson: str) -> tuple[bool, list[str]]:
     try:
         done = nbgrader_exchange.submit(notebook.path, lesson, FOLDER)
     except nbgrader_exchange.NotSubmitted as error:
-        return False, [NOT_SUBMITTED.format(error=str(error).replace("`", "'"))]
+        reason = str(error).replace("`", "'")
+        return False, [NOT_SUBMITTED.format(error=reason, remedy=error.remedy or AGAIN)]
     if done is None:
         return False, []
     said = [SUBMITTED.format(course=done.course, time=re.sub(r"\.\d+", "", done.at))]
@@ -108,30 +128,74 @@ def readiness(lesson: str, ready: str = READY) -> list[str]:
     except NotFound as error:
         return [f"Ready to hand in? Unknown: {error}"]
     unwritten = [f"`{name}`" for name in exercises if not is_written(notebook, name)]
-    found = problems(notebook, exercises)
+    several = version_sentences(notebook, lesson)
+    found = problems(notebook, exercises) + [problem for problem, _ in several if problem]
     if unwritten and len(unwritten) == len(exercises):
         found.append("The saved notebook has no answers yet: write an answer, run its cell and save the notebook.")
     if found:
         return [f"Ready to hand in? No, not yet. {fault}" for fault in found]
-    return [ready, *([f"Not written yet: {_join(unwritten)}."] if unwritten else [])]
+    notes = [note for _, note in several if note]
+    return [ready, *notes, *([f"Not written yet: {_join(unwritten)}."] if unwritten else [])]
+
+
+def version_sentences(notebook: SavedNotebook, lesson: str) -> list[tuple[str, str]]:
+    """`Versions.sentences` of each exercise that has an answer."""
+    stubs = catalog.stubs_of(lesson)
+    found = (versions_of(notebook.cells, name, stubs.get(name, "")) for name in catalog.exercises_of(lesson))
+    return [versions.sentences(notebook.starts) for versions in found if versions is not None]
+
+
+def version_note(name: str) -> str:
+    """Say that the version of an answer that ran last is not the one that the grade takes; "" as far as is known.
+
+    Reads the saved notebook, but does not request it from Colab, which takes seconds.
+    """
+    lesson = session.current.lesson
+    if lesson is None or not in_notebook() or COLAB in sys.modules or (ran := ran_last(name)) is None:
+        return ""
+    try:
+        notebook, stub = saved(lesson, session.current.names), catalog.stubs_of(lesson).get(name, "")
+    except (NotFound, ValueError):
+        return ""
+    versions = versions_of(notebook.cells, name, stub)
+    same = [n for n, cell in enumerate(notebook.cells) if source(cell).strip() == ran.strip()]
+    if versions is None or not same or versions.counts in same:
+        return ""
+    problem, note = versions.sentences(notebook.starts)
+    return f"This check is of the version that ran last. {problem or note}"
 
 
 def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
-    """Find the saved notebook of a lesson; `names` are the kernel's. Raises NotFound."""
+    """Find the saved notebook of a lesson; `names` are the kernel's. Raises NotFound.
+
+    A front end tells the kernel the notebook's path when it starts it, and not when the notebook is renamed. Then, and
+    where several notebooks have the lesson's name, it is not guessed which one is open.
+    """
     if COLAB in sys.modules:
         return SavedNotebook(f"{lesson}.ipynb", _from_colab())
-    given = [names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME"), f"{lesson}.ipynb"]
-    paths = [Path(path) for path in given if isinstance(path, str) and path.endswith(".ipynb")]
-    for path in [*paths, *_copies(lesson)]:
-        if path.is_file():
-            return SavedNotebook(path.name, read(path), path)
-    raise NotFound(f"the notebook's file was not found. Save it as {lesson}.ipynb in the folder where it runs.")
+    here = sorted(path.name for path in Path().glob("*.ipynb"))
+    given = [session.current.file, names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME")]
+    told = next((Path(path) for path in given if isinstance(path, str) and path.endswith(".ipynb")), None)
+    if told:
+        paths = [path for path in (told, Path(told.name)) if path.is_file()]  # it may be relative to another folder
+        if not paths:
+            names_here = f"Here {'is' if len(here) == 1 else 'are'} {_join(here)}. " if here else ""
+            gone = f"there is no {told.name} any more. Was it renamed or moved?"
+            raise NotFound(f"{gone} {names_here}{NAME_IT.format(here[0] if len(here) == 1 else 'NAME.ipynb')}")
+    else:
+        paths = [Path(name) for name in here if (found := rank((name,), [lesson])) and found[1].by_name]
+        if len(paths) > 1:
+            several = _join([path.name for path in paths])
+            raise NotFound(f"several notebooks have the name of the lesson: {several}. {NAME_IT.format(paths[0].name)}")
+    if not paths:
+        raise NotFound(f"the notebook's file was not found. Save it as {lesson}.ipynb in the folder where it runs.")
+    return SavedNotebook(paths[0].name, read(paths[0]), paths[0])
 
 
 def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
     """Return the reasons not to hand in a notebook yet, in sentences."""
     wanted = [marked for name in exercises for marked in (name, f"check_{name}")]
-    found = Counter(_grade_id(cell) for cell in notebook.cells)
+    found = Counter(grade_id(cell) for cell in notebook.cells)
     missing = [_cell_name(cell_id) for cell_id in wanted if not found[cell_id]]
     doubled = [_cell_name(cell_id) for cell_id in wanted if found[cell_id] > 1]
     failed = [cell_start(cell) for cell in notebook.cells if _failed(cell)]
@@ -160,13 +224,9 @@ def _answers(text: str, name: str) -> bool:
 
     Code with a syntax error counts if it has the `def` line.
     """
-    defines = _defines(name).search(text)
-    try:
-        with warnings.catch_warnings():  # about escapes such as "\d": Python has shown them where the cell ran
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return defines is not None
+    tree = parse(text)
+    if tree is None:
+        return has_def_line(text, name)
     nodes = list(ast.walk(tree))
     assigned = any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in nodes)
     bodies = [n for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == name]
@@ -188,9 +248,21 @@ def _is_stub(node: ast.AST) -> bool:
 
 
 def write(notebook: SavedNotebook, lesson: str) -> Path:
-    """Write a notebook under the name to hand in, in its own folder; return the path."""
+    """Write a notebook under the name to hand in, in its own folder; return the path.
+
+    Raises OSError, and WouldBeLost instead of replacing answers by a notebook without them.
+    """
     path = Path(FOLDER) / f"{lesson}.ipynb"
     path.parent.mkdir(exist_ok=True)
+    with suppress(NotFound):
+        there = SavedNotebook(path.name, read(path))
+        exercises = [name for name in catalog.exercises_of(lesson) if not is_written(notebook, name)]
+        if lost := [f"`{name}`" for name in exercises if is_written(there, name)]:
+            raise WouldBeLost(
+                f"{path.as_posix()} has an answer to {_join(lost)}, and {notebook.name} has none. If you work in "
+                f'another notebook, run `course.hand_in("NAME.ipynb")` with its name. If {notebook.name} is right, '
+                f"delete {path.as_posix()} first, and run `course.hand_in()` again."
+            )
     path.write_text(json.dumps(notebook.content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
 
@@ -212,12 +284,6 @@ def _from_colab() -> dict[str, Any]:
         raise NotFound("Colab did not return the notebook: save it, then download it with File > Download.")
     found: dict[str, Any] = answer["ipynb"]
     return found
-
-
-def _copies(lesson: str) -> list[Path]:
-    """Notebooks here named like copies of the lesson, newest first."""
-    found = [path for path in Path().glob("*.ipynb") if lesson in path.name]
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -243,20 +309,9 @@ def _is_notebook(content: Any) -> bool:
     )
 
 
-def _grade_id(cell: Mapping[str, Any]) -> str:
-    marks = cell["metadata"].get("nbgrader")
-    return str(marks.get("grade_id", "")) if isinstance(marks, dict) else ""
-
-
 def _cell_name(grade_id: str) -> str:
     name = grade_id.removeprefix("check_")
     return f"the cell `check({name})`" if name != grade_id else f"the cell of `{name}`"
-
-
-def source(cell: Mapping[str, Any]) -> str:
-    """The text of a cell, which files store as one string or as lines."""
-    text = cell.get("source", "")
-    return "".join(text) if isinstance(text, list) else str(text)
 
 
 def cell_start(cell: Mapping[str, Any]) -> str:
@@ -268,14 +323,15 @@ def _failed(cell: Mapping[str, Any]) -> bool:
     return any(output.get("output_type") == "error" for output in cell.get("outputs") or ())
 
 
+def ran_last(name: str) -> str | None:
+    """The last cell that ran and defines `name`, right or wrong."""
+    return next((cell for cell in recent_cells() if defines(cell, name)), None)
+
+
 def _is_unsaved(notebook: SavedNotebook, name: str) -> bool:
     """Whether the last cell that ran and defines `name` is missing in the file."""
-    ran = next((cell for cell in recent_cells() if _defines(name).search(cell)), None)
+    ran = ran_last(name)
     return ran is not None and ran.strip() not in {source(cell).strip() for cell in notebook.cells}
-
-
-def _defines(name: str) -> re.Pattern[str]:
-    return re.compile(rf"^(?:async\s+)?(?:def|class)\s+{name}\b", re.MULTILINE)
 
 
 def _join(parts: list[str]) -> str:

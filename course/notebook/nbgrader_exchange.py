@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import logging
+import os
 import shutil
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,12 +16,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from ..which_counts import rank
+
 SETTINGS = ("nbgrader_config", "jupyter_config")  # the files that nbgrader reads, as .py or .json
+MAX_NAMED = 5  # files of a submission that is too large
 SILENT = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards messages: `NotSubmitted` has the reason
 
 
 class NotSubmitted(Exception):
-    """nbgrader did not finish the submission; the message is its reason."""
+    """nbgrader did not finish the submission; the message is its reason. remedy: a sentence, if another try is none."""
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.remedy = remedy
 
 
 @dataclass(frozen=True)
@@ -44,9 +52,20 @@ def submit(notebook: Path, lesson: str, without: str) -> Submission | None:
         if not _has_settings(folder):
             return None
         return _submit(notebook, lesson, without, _settings(folder))
+    except NotSubmitted:
+        raise
     except (Exception, SystemExit) as error:  # nbgrader ends the program if a setting is not valid
         reason = str(error) if isinstance(error, Exception) else "a setting of nbgrader is not valid"
-        raise NotSubmitted(" ".join(reason.split()) or type(error).__name__) from error
+        raise NotSubmitted(" ".join(reason.split()) or type(error).__name__, _remedy(error, notebook)) from error
+
+
+def _remedy(error: BaseException, notebook: Path) -> str:
+    """What to do about a file beside the notebook that cannot be submitted; "" for any other error."""
+    out_of = f"out of {notebook.parent}, and run `course.hand_in()` again."
+    files = [path for path in notebook.parent.rglob("*") if path.is_file() and path != notebook]
+    if shut := [path for path in files if not os.access(path, os.R_OK)]:
+        return f"`{shut[0].name}` cannot be read. Move it {out_of}"
+    return ""
 
 
 def _has_settings(folder: Path) -> bool:
@@ -82,26 +101,75 @@ def _submit(notebook: Path, lesson: str, without: str, config: Any) -> Submissio
     step = factory.Submit(coursedir=directory, authenticator=Authenticator(config=config), config=config)
     if not isinstance(step, ExchangeSubmit):
         return None
-    if step.path_includes_course and not directory.course_id and notebook.parent.name == lesson:
-        directory.course_id = notebook.parent.parent.name
+    if step.path_includes_course and notebook.parent.name == lesson:
+        directory.course_id = _course_of(notebook.parent.parent.name, directory.course_id, Path(step.root), lesson)
     if not directory.course_id or not Path(step.root, directory.course_id, "outbound", lesson).is_dir():
         return None
     directory.assignment_id, directory.ignore = lesson, [*directory.ignore, without, "*.whl"]  # the fetched package
     fetched = Path(directory.course_id if step.path_includes_course else "", lesson, f"{lesson}.ipynb")
     with TemporaryDirectory(prefix="hand-in-") as copy:
-        step.assignment_dir = copy
-        if notebook.parts[-len(fetched.parts) :] == fetched.parts:
-            step.assignment_dir = str(notebook.parents[len(fetched.parts) - 1])
-        else:
-            _copy(notebook, Path(copy) / fetched, directory.ignore)
+        step.assignment_dir = copy  # nbgrader would count what is not submitted, such as checkpoints
+        _copy(notebook, Path(copy) / fetched, directory.ignore, 1000 * directory.max_dir_size)
         step.start()
     return Submission(str(directory.course_id), str(step.timestamp))
 
 
-def _copy(notebook: Path, to: Path, ignore: list[str]) -> None:
-    """Copy a notebook to where nbgrader expects it, and what is beside it if that is the lesson's folder."""
-    if notebook.parent.name == to.parent.name:
-        notebooks = [glob.escape(notebook.name), to.name]
-        shutil.copytree(notebook.parent, to.parent, ignore=shutil.ignore_patterns(*ignore, *notebooks))
+def _course_of(folder: str, set_: str, exchange: Path, lesson: str) -> str:
+    """The course of a notebook in the folder of a course. set_: the course in the settings, "" for none.
+
+    Any other folder says nothing. Raises NotSubmitted if it is one without the lesson.
+    """
+    if set_ in ("", folder) or not (exchange / folder).is_dir():
+        return set_ or folder
+    if not (exchange / folder / "outbound" / lesson).is_dir():
+        raise NotSubmitted(
+            f"the notebook is in the folder of the course {folder}, which has not released {lesson}; the settings name "
+            f"the course {set_}",
+            f"Move the folder {lesson} into a folder {set_}, open the notebook there, and run `course.hand_in()`.",
+        )
+    return folder
+
+
+def _other_notebooks(notebook: Path, lesson: str) -> list[str]:
+    """The other notebooks beside it with the lesson's name, one of which might count instead."""
+    names = sorted(path.name for path in notebook.parent.glob("*.ipynb") if path.name != notebook.name)
+    return [name for name in names if (found := rank((name,), [lesson])) and found[1].by_name]
+
+
+def _copy(notebook: Path, to: Path, ignore: list[str], most: int) -> None:
+    """Copy a notebook to where nbgrader expects it, and what is beside it if that is the lesson's folder.
+
+    most  bytes that nbgrader takes in all
+
+    Raises ValueError if there are more.
+    """
+    others = [notebook.name, to.name, *_other_notebooks(notebook, to.stem)]
+    left_out, sizes = shutil.ignore_patterns(*ignore, *map(glob.escape, others)), {notebook: _size(notebook)}
+    whole = notebook.parent.name == to.parent.name
+    for place, folders, files in os.walk(notebook.parent) if whole else []:
+        folders[:] = set(folders) - left_out(place, folders)
+        sizes |= {path: _size(path) for path in (Path(place, name) for name in set(files) - left_out(place, files))}
+    if sum(sizes.values()) > most:
+        raise ValueError(_too_large(notebook, sizes, most))
+    if whole:
+        shutil.copytree(notebook.parent, to.parent, ignore=left_out)
     to.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(notebook, to)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _too_large(notebook: Path, sizes: dict[Path, int], most: int) -> str:
+    """Why a submission is too large, and which files to take away, the largest first."""
+    over, remedies = sum(sizes.values()) - most, list[str]()
+    for path, size in sorted(sizes.items(), key=lambda item: item[1], reverse=True):
+        if over > 0 and path == notebook:
+            remedies.append(f"clear the outputs of {path.name} ({size / 1e6:.0f} MB) and save it")
+        elif over > 0:
+            where = path.relative_to(notebook.parent).as_posix()
+            remedies.append(f"move {where} ({size / 1e6:.0f} MB) out of the folder {notebook.parent.name}")
+        over -= size
+    whole = f"{sum(sizes.values()) / 1e6:.0f} MB, and the course takes at most {most / 1e6:.0f} MB"
+    return f"Directory size is too big: {whole}. First {', and '.join(remedies[:MAX_NAMED])}"

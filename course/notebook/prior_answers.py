@@ -21,6 +21,7 @@ from ..check_data import CaseResults, case_of
 from . import catalog, hand_in, session
 from .answer_or_fallback import AnswerOrFallback
 from .check_run import CheckRun
+from .versions import source
 
 DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
@@ -82,7 +83,7 @@ def _statements(path: Path) -> Iterator[ast.stmt]:
     for cell in cells:
         if cell.get("cell_type") == "code" and "demo" not in cell["metadata"].get("tags", []):
             with suppress(SyntaxError, ValueError):
-                tree = ast.parse(hand_in.source(cell))
+                tree = ast.parse(source(cell))
                 yield from (statement for statement in tree.body if isinstance(statement, DEFINES))
 
 

@@ -34,6 +34,7 @@ class Session:
     prints  exercise -> output of its last check
     last    exercise -> the answer checked last, and its report
     store   progress on all exercises, also from other sessions
+    file    the notebook's name, if the learner gave it to `hand_in`
     """
 
     lesson: str | None = None
@@ -43,6 +44,7 @@ class Session:
     prints: dict[str, CapturedOutput] = field(default_factory=dict)
     last: dict[str, tuple[Any, Report]] = field(default_factory=dict)
     store: ProgressStore = field(default_factory=open_store)
+    file: str = ""
 
 
 current = Session()

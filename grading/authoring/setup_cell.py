@@ -8,6 +8,7 @@ sentences, without a traceback: pip's message and the remedy.
 
 def set_up(origin: str, wanted: str) -> None:
     import importlib
+    import os
     import re
     import site
     import subprocess
@@ -32,24 +33,43 @@ def set_up(origin: str, wanted: str) -> None:
                 "PyTorch is not installed here. Follow https://pytorch.org/get-started/locally for this "
                 "machine (the CPU version is enough), then run this cell again."
             )
+        asked = origin
         if "/" not in origin and origin.endswith(".whl"):
-            beside = [folder / origin for folder in (Path.cwd(), Path.cwd().parent) if (folder / origin).is_file()]
+            folders = (Path.cwd(), Path.cwd().parent)
+            beside = [folder / origin for folder in folders if (folder / origin).is_file()]
+            renamed = [path for folder in folders for path in sorted(folder.glob(f"*{origin[:-4]}*"))]
+            if not beside and renamed:  # a browser adds " (1)" to a second download, and pip refuses that name
+                raise NotReady(
+                    f"This notebook needs the file {origin} in its own folder, and {renamed[0]} is there. Rename it to "
+                    f"{origin}, and run this cell again."
+                )
             if not beside:
                 raise NotReady(
                     f"This notebook needs the file {origin} in its own folder, but it is missing. Get it from "
                     f"where you got the notebook, put it into {Path.cwd()}, and run this cell again."
                 )
-            origin = str(beside[0])
+            asked = beside[0].as_uri()  # pip takes a `;` in a path for its own, and ASCII is read everywhere
+            origin = str(beside[0]) if re.fullmatch(r"[\w./\\:-]+", str(beside[0]), re.ASCII) else asked
         names = ("torch", "numpy", "matplotlib", "ipython", "ipywidgets", "safetensors")
         kept = [f"{name}=={installed(name)}" for name in names if installed(name)]
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", origin, *kept]
-        done = subprocess.run(pip, capture_output=True, text=True)
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", asked, *kept]
+        print("Installing the package of this course. This can take a minute.", flush=True)
+        # without an answer from the network, pip's own limits keep a learner waiting for two minutes
+        limits = {"PIP_DEFAULT_TIMEOUT": "10", "PIP_RETRIES": "1", **os.environ, "PYTHONUTF8": "1"}
+        done = subprocess.run(pip, capture_output=True, encoding="utf-8", errors="replace", env=limits)
         if done.returncode:
             own = (
                 "Make your own environment (`python3 -m venv attention`), install torch, jupyterlab and "
                 f"{origin} into it, and choose it as the kernel."
             )
+            proxy = "http_proxy" if asked.startswith("http://") else "https_proxy"
             remedies = (
+                (
+                    r"\b407\b",
+                    f"The proxy of your network asks for a name and password. In a cell above this one, run `%env "
+                    f"{proxy}=http://NAME:PASSWORD@ADDRESS:PORT` with yours (ask the person who runs your network), "
+                    "then run this cell again.",
+                ),
                 (
                     r"No module named pip\b",
                     f"An environment made by uv has no pip. Run `uv pip install --python {sys.executable} "
@@ -92,13 +112,17 @@ def set_up(origin: str, wanted: str) -> None:
                 ),
             )
             lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+            if any(line.startswith("Traceback") for line in lines):  # pip itself failed: the last line says why
+                lines = lines[-1:]
             found = [(line, remedy) for cause, remedy in remedies for line in lines if re.search(cause, line, re.I)]
             errors = (
-                [line for line in lines if "error" in line.lower()]
+                [line for line in lines if line.startswith("ERROR")]
+                or [line for line in lines if "error" in line.lower()]
                 or lines[-1:]
                 or [f"pip ended with {done.returncode}"]
             )
             said, remedy = found[0] if found else (errors[0], f"Show your teacher what `%pip install {origin}` prints.")
+            said = errors[0] if said.startswith("WARNING") else said  # such as "Retrying (Retry(total=…"
             said = re.sub(r"^(ERROR|WARNING): ", "", said).rstrip(".")
             raise NotReady(f"The package of this course could not be installed: {said}. {remedy}")
         importlib.invalidate_caches()

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..grader.verdict import SIGNS
+from ..points import points_text
 from .mistake_texts import MistakeTexts
 from .mistakes import named
 from .model import EXCUSED, Course
@@ -113,7 +114,7 @@ def _student_tables(course: Course, width: int) -> Iterator[Table]:
     A column's head is the lesson's number if that is unique. Lessons that do not fit next to the names go to another
     table below.
     """
-    points = {(s.student, s.lesson): f"{round(s.points, 2):g}/{s.most:g}" for s in course.submissions}
+    points = {(s.student, s.lesson): f"{points_text(s.points)}/{points_text(s.most)}" for s in course.submissions}
     points |= dict.fromkeys(course.excused, EXCUSED)
     starred = {(s.student, s.lesson) for s in course.submissions if s.open}
     students, lessons = sorted({student for student, _ in points}), course.lessons

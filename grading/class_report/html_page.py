@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ..grader.verdict import SIGNS
+from ..points import points_text
 from ..safe_html import page_templates
 from .at_risk import concerns
 from .charts import in_words, spread
@@ -28,7 +29,7 @@ def class_page(course: Course, title: str, graders: MistakeTexts) -> str:
     """Render the page as HTML."""
     environment = page_templates(TEMPLATES)
     environment.filters |= {"percent": _percent, "named": _spaced, "counted": _counted}
-    environment.globals |= {"shade": _shade}
+    environment.globals |= {"shade": _shade, "points_text": points_text}
     return environment.get_template("class.html.j2").render(_context(course, title, graders))
 
 

@@ -59,8 +59,9 @@ class Answer:
 class Submission:
     """One graded lesson of one student.
 
-    points  after the late penalty
-    open    whether it has an open grade, so that its points are provisional
+    points     after the late penalty
+    handed_in  in the course's time zone
+    open       whether it has an open grade, so that its points are provisional
     """
 
     student: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..points import rounded
 from .mistakes import named
 from .model import EXCUSED, Course
 from .quartiles import quartiles
@@ -28,7 +29,7 @@ def report_records(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
                 "lesson": answer.lesson,
                 "student": answer.student,
                 "exercise": answer.exercise,
-                "points": answer.points,
+                "points": None if answer.points is None else rounded(answer.points),
                 "most": answer.verdict.points,
                 "status": answer.verdict.status,
                 "needs_a_person": answer.waiting,
@@ -63,7 +64,7 @@ def report_records(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _grades(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
     for one in course.submissions:
-        status, points = (NEEDS_A_PERSON, None) if one.open else (GRADED, one.points)
+        status, points = (NEEDS_A_PERSON, None) if one.open else (GRADED, rounded(one.points))
         yield _grade(one.lesson, one.student, status, points, one.most)
     for pairs, status in ((course.ungraded, NOT_GRADED), (course.excused, EXCUSED)):
         for student, lesson in pairs:

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from grading.plural import plural
+from grading.points import rounded
 from grading.safe_text import say
 
 from .arguments import (
@@ -78,9 +79,11 @@ def add_commands(commands: Commands) -> None:
             "--why", default="", metavar="TEXT", help="note for yourself, which students never see (default: none)"
         )
     time = extend.add_mutually_exclusive_group(required=True)
-    time.add_argument("--days", type=float, metavar="N", help="number of days after the due date")
+    time.add_argument("--days", type=float, metavar="N", help="number of calendar days after the due date")
     time.add_argument("--hours", type=float, metavar="N", help="number of hours after the due date")
-    time.add_argument("--until", metavar="TIME", help='new due date, such as "2026-11-22 23:59 UTC"')
+    time.add_argument(
+        "--until", metavar="TIME", help='new due date, such as "2026-11-22 23:59", in the course\'s time zone'
+    )
     time.add_argument("--none", action="store_true", help="end of an earlier extension: the due date holds again")
     excuse.add_argument("--none", action="store_true", help="end of an earlier excuse: the lesson counts again")
 
@@ -142,14 +145,16 @@ def _history(options: argparse.Namespace) -> int:
 
     from ..coordinator.console_tables import show_history
     from ..coordinator.extensions import history
-    from ..coordinator.nbgrader_api import scores
+    from ..coordinator.nbgrader_api import configuration, scores
+    from ..course_dir.course_time import zone_of
 
     past = [
         was
         for was in history(options.root)
         if was.lesson in options.lessons and (not options.students or was.student in options.students)
     ]
-    show_history(past, scores(options.root) if past else {}, SafeConsole())
+    zone = zone_of(configuration(options.root))
+    show_history(past, scores(options.root) if past else {}, SafeConsole(), zone)
     for was in past:
         emit(options, "past grade", **_past(was))
     return DONE
@@ -166,7 +171,7 @@ def _past(was: PastGrade) -> dict[str, Any]:
         "graded_at": f"{was.graded_at:%Y-%m-%d %H:%M:%S} UTC",
         "replaced_at": f"{was.replaced_at:%Y-%m-%d %H:%M:%S} UTC",
         "points": _points(was.standings),
-        "penalty": was.standings.penalty,
+        "penalty": rounded(was.standings.penalty),
         "since": was.since,
         "exercises": exercises,
     }
@@ -179,8 +184,8 @@ def change_record(one: GradeChange) -> dict[str, Any]:
         "student": one.student,
         "before": None if one.failed else _points(one.before),
         "now": None if one.failed else _points(one.now),
-        "penalty_before": one.before.penalty,
-        "penalty_now": one.now.penalty,
+        "penalty_before": rounded(one.before.penalty),
+        "penalty_now": rounded(one.now.penalty),
         "since": one.since,
         "differs": one.differs,
         "failed": one.failed,
@@ -189,23 +194,17 @@ def change_record(one: GradeChange) -> dict[str, Any]:
 
 def _points(snapshot: ScoreSnapshot) -> float | None:
     """The final points; None while something needs a person."""
-    return None if snapshot.open else snapshot.points
+    return None if snapshot.open else rounded(snapshot.points)
 
 
 def _extend(options: argparse.Namespace) -> int:
     from ..coordinator.extensions import extend
 
-    for line in extend(options.root, options.lesson, options.students, _seconds(options), options.until, options.why):
+    more = {"days": options.days, "hours": options.hours, "until": options.until}
+    for line in extend(options.root, options.lesson, options.students, **more, why=options.why):
         say(line)
     say(f"Run `grading grade {options.lesson}` to update grades that exist already.")
     return DONE
-
-
-def _seconds(options: argparse.Namespace) -> float | None:
-    """The length of an extension; None without --days and --hours."""
-    if options.days is not None:
-        return float(options.days * 86400)
-    return None if options.hours is None else float(options.hours * 3600)
 
 
 def _excuse(options: argparse.Namespace) -> int:

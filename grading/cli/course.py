@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -156,7 +157,7 @@ def _doctor(options: argparse.Namespace) -> int:
     from ..sandbox.doctor import doctor
 
     say(doctor())
-    if advice := _newer_python():
+    for advice in _about_course():
         say(f"\n{advice}")
     for grant in grants():
         emit(options, "requirement", **grant._asdict())
@@ -167,21 +168,24 @@ def _doctor(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _newer_python() -> str:
-    """Advice for a course whose students use a newer Python than this one; "" if there is none."""
+def _about_course() -> Iterator[str]:
+    """Advice for the course around this directory, if there is one."""
+    from ..course_dir.course_folder import exposure
     from ..course_dir.paths import course_root
     from ..errors import NoCourseError
     from ..notebooks.python_version import python_versions
 
-    here = sys.version_info[:2]
     try:
-        newer = {v: n for v, n in python_versions(course_root() / "submitted").items() if v > here}
+        root = course_root()
     except NoCourseError:
-        return ""
-    if not newer:
-        return ""
+        return
+    if problem := exposure(root):
+        yield f"Warning: {problem}"
+    here = sys.version_info[:2]
+    if not (newer := {v: n for v, n in python_versions(root / "submitted").items() if v > here}):
+        return
     grader, students = (".".join(map(str, version)) for version in (here, max(newer)))
-    return (
+    yield (
         f"Students use Python {students} ({plural(sum(newer.values()), 'notebook')} in submitted/). The grader runs "
         f"Python {grader}, which may not read all of their code. Grade with Python {students} or newer."
     )

@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import sys
-from contextlib import nullcontext, redirect_stdout, suppress
+from contextlib import ExitStack, redirect_stdout, suppress
 from importlib.metadata import version
 
 from grading.errors import UsageError
@@ -35,6 +35,7 @@ VERBS = {  # the groups in `--help`, in the order of a term
     "Look after": ("doctor", "backup", "restore-backup", "migrate", "export-student", "forget", "completion"),
 }
 SETTING = re.compile(r"--([A-Z]\w*)\.(\w+)=(.*)", re.DOTALL)  # nbgrader's syntax to set a trait
+FOR_OTHERS = ("publish", "site")  # verbs that write folders which a web server may read
 STOPPED = 130  # exit status after Ctrl-C, as in shells
 UNSANDBOXED = (
     "To grade without the sandbox, run `grading grade --unsandboxed`. Student code can then do everything that you "
@@ -102,6 +103,7 @@ def _without_settings(arguments: list[str]) -> tuple[list[str], list[tuple[str, 
 def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> int:
     """Run the verb. Raises what the handler raises, except SandboxUnavailable."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported; all computations here are small
+    from ..course_dir.course_folder import as_private_as, demand_plain_path
     from ..course_dir.paths import course_root, open_course
     from ..import_blocks import block_slow_imports
 
@@ -111,10 +113,15 @@ def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> i
     _stop_on_signals()
     options.stdout = sys.stdout
     try:
-        with redirect_stdout(sys.stderr) if getattr(options, "json", False) else nullcontext():
+        with ExitStack() as stack:
+            if getattr(options, "json", False):
+                stack.enter_context(redirect_stdout(sys.stderr))
             _override(options, settings)
             if options.in_course:
-                options.root = open_course(options.course) if options.course else course_root()
+                root = open_course(options.course) if options.course else course_root()
+                options.root = demand_plain_path(root)
+                if options.verb not in FOR_OTHERS:
+                    stack.enter_context(as_private_as(options.root))
                 find_selected(options)
             return int(options.handler(options))
     except SandboxUnavailable as error:

@@ -135,7 +135,10 @@ def _grade(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..coordinator.grade_class import grade_class
+    from ..course_dir.course_folder import exposure
 
+    if problem := exposure(options.root):
+        say(f"grading: warning: {problem}", file=sys.stderr)
     outcome = grade_class(
         options.root,
         options.lessons,

@@ -14,6 +14,7 @@ from ..course_dir.lesson_marks import CHECK, points_asked
 from ..course_dir.lessons import COURSE_FILE, is_ordinary
 from ..errors import StepFailed
 from ..notebooks.cells import exercise_named
+from ..points import points_text
 from .nbgrader_api import is_registered, open_gradebook
 
 
@@ -47,7 +48,8 @@ def _disagreements(root: Path, lesson: str) -> Iterator[str]:
             has, lacks = (here, "the release") if name in points else ("the release", here)
             yield f"{lesson}: {has} has the exercise {name}, {lacks} does not. {settle}"
         elif points[name] != released[name]:
-            yield f"{lesson}: {name} has {points[name]:g} points in {here}, {released[name]:g} in the release. {settle}"
+            ours, theirs = points_text(points[name]), points_text(released[name])
+            yield f"{lesson}: {name} has {ours} points in {here}, {theirs} in the release. {settle}"
 
 
 def _released_points(root: Path, lesson: str) -> dict[str, float]:

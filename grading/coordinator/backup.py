@@ -28,6 +28,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import Table, create_engine, func, insert, make_url, select
 from sqlalchemy.engine import Connection
 
+from ..course_dir.course_folder import make_course_directory
 from ..course_dir.paths import CONFIG
 from ..errors import StepFailed
 from ..gradebook.personal_rows import tables_of
@@ -39,7 +40,14 @@ CACHES = frozenset(["__pycache__", ".ipynb_checkpoints"])
 UNFINISHED = (".migrating-", ".releasing-", ".unfinished-", ".backup-")  # prefixes of names to skip
 MADE_AGAIN = ("build", "site", ".site", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
 LEFT_OUT = frozenset([".git", ".venv", "venv", "node_modules", *MADE_AGAIN])  # only at the top of the course
-LEFT_OUT_FILES = ("gradebook.db", "backup-", ".grading-lock", ".grading-owner", ".grading-watch")  # prefixes at the top
+LEFT_OUT_FILES = (
+    "gradebook.db",
+    "backup-",
+    ".grading-lock",
+    ".grading-owner",
+    ".grading-watch",
+    ".grading-review-",
+)  # prefixes at the top
 ROUNDS, PAUSE = 24, 0.25  # attempts to match notebooks with grades that are being written; seconds between them
 AT_ONCE = 1000  # rows of the gradebook in memory at a time
 
@@ -110,7 +118,7 @@ def restore_backup(file: Path, to: Path) -> Backup:
     if to.exists() and any(to.iterdir()):
         raise StepFailed(f"nothing was written, because {to} is not empty. Name an empty or new directory.")
     found = verify(file)
-    to.mkdir(parents=True, exist_ok=True)
+    make_course_directory(to)
     with _opened(file) as archive:
         archive.extractall(to, filter=_inside)
     return found

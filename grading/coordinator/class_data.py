@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import nbformat
 from nbgrader.api import Grade, Gradebook, SubmittedAssignment
@@ -11,6 +12,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from ..class_report.model import Answer, Course, Submission
 from ..course_dir.course_file import load_course_file
+from ..course_dir.course_time import local, zone_of
 from ..course_dir.lessons import list_lessons
 from ..gradebook.accommodations import accommodations
 from ..gradebook.grade_inputs import digest_of_text
@@ -22,12 +24,13 @@ from ..notebooks.cells import exercise_named, grade_id
 from .nbgrader_api import configuration, is_registered, ungraded
 
 BY_HAND = "a person grades this answer"
-CHANGED = "graded by hand, but the answer or its verdict changed afterwards"
+CHANGED = "graded by hand, but its verdict changed afterwards"
 
 
 def load_class(root: Path) -> Course:
     """Load the course's grades, answers, ungraded submissions and excuses."""
-    directory = CourseDirectory(config=configuration(root))
+    config = configuration(root)
+    directory, zone = CourseDirectory(config=config), zone_of(config)
     answers, submissions, excused = list[Answer](), dict[tuple[str, str], Submission](), list[tuple[str, str]]()
     if any(is_registered(root, path.name) for path in (root / "release").glob("*")):
         with Gradebook(directory.db_url, directory.course_id) as gradebook:
@@ -41,7 +44,7 @@ def load_class(root: Path) -> Course:
                         continue
                     submitted = handed_in[grade.student]
                     answers += _answers(directory, grade, submitted, asked)
-                    submissions[grade.student, lesson] = _submission(grade, submitted)
+                    submissions[grade.student, lesson] = _submission(grade, submitted, zone)
     answers.sort(key=lambda row: (row.student, row.lesson))
     rows = [submissions[key] for key in sorted(submissions)]
     left = [pair for pair in ungraded(root) if pair not in excused]
@@ -56,9 +59,10 @@ def load_roster(root: Path) -> list[Person]:
         return [person(student.id, student.lms_user_id, student.email) for student in gradebook.students]
 
 
-def _submission(grade: StoredGrade, submitted: SubmittedAssignment) -> Submission:
+def _submission(grade: StoredGrade, submitted: SubmittedAssignment, zone: ZoneInfo) -> Submission:
     points, provisional = total_points(submitted), has_open_grades(submitted)
-    return Submission(grade.student, grade.lesson, points, submitted.max_score, submitted.timestamp, provisional)
+    handed_in = local(submitted.timestamp, zone) if submitted.timestamp else None
+    return Submission(grade.student, grade.lesson, points, submitted.max_score, handed_in, provisional)
 
 
 def _answers(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -14,7 +14,9 @@ from rich.text import Text
 
 from grading.plural import plural
 
+from ..course_dir.course_time import shown
 from ..gradebook.history import PastGrade, ScoreSnapshot
+from ..points import points_text
 from .recalculate import GradeChange
 
 if TYPE_CHECKING:
@@ -32,7 +34,10 @@ def show_revised(found: Sequence[GradeChange], console: Console) -> None:
         (change for change in found if not change.same), key=lambda change: (bool(change.failed), change.gained)
     )
     for change in rows:
-        difference = Text(f"{change.gained:+g}" if change.gained else "", style="red" if change.gained < 0 else "green")
+        difference = Text(
+            f"{'+' if change.gained > 0 else ''}{points_text(change.gained)}" if change.gained else "",
+            style="red" if change.gained < 0 else "green",
+        )
         points = ("", "") if change.failed else (shown_points(change.before), shown_points(change.now))
         table.add_row(change.lesson, Text(change.student), *points, difference, Text("\n".join(_change_lines(change))))
     if rows:
@@ -58,39 +63,41 @@ def _change_lines(change: GradeChange) -> list[str]:
     if change.failed:
         return [change.failed]
     by_hand = [name for name, score in change.now.exercises.items() if score.by_hand]
-    late = f"late penalty: {change.before.penalty:g} before, {change.now.penalty:g} now"
+    penalties = [points_text(snapshot.penalty) for snapshot in (change.before, change.now)]
     return [
         *change.differs,
-        *([late] if change.before.penalty != change.now.penalty else []),
+        *(["late penalty: {} before, {} now".format(*penalties)] if len(set(penalties)) > 1 else []),
         *([f"by hand, unchanged: {', '.join(by_hand)}"] if by_hand else []),
         f"because {' and '.join(change.since)}",
     ]
 
 
 def shown_points(standings: ScoreSnapshot) -> str:
-    return f"{standings.points:g}{'*' if standings.open else ''}"
+    return f"{points_text(standings.points)}{'*' if standings.open else ''}"
 
 
 def show_history(
-    past: Iterable[PastGrade], now: Mapping[tuple[str, str], tuple[float, float]], console: Console
+    past: Iterable[PastGrade],
+    now: Mapping[tuple[str, str], tuple[float, float]],
+    console: Console,
+    zone: ZoneInfo,
 ) -> None:
-    """Show replaced grades. `now`: (points, maximum) by (student, lesson)."""
+    """Show replaced grades. `now`: (points, maximum) by (student, lesson); `zone`: the course's time zone."""
     table = Table("student", "lesson", "graded", "points", "until", "and then", box=SIMPLE_HEAD)
     for (student, lesson), grades in groupby(past, key=lambda past_grade: (past_grade.student, past_grade.lesson)):
         for past_grade in grades:
             points = f"{shown_points(past_grade.standings)}\n{', '.join(_exercises(past_grade.standings))}"
             then = " and ".join(past_grade.since) or "it was graded again"
-            table.add_row(
-                Text(student), lesson, _when(past_grade.graded_at), Text(points), _when(past_grade.replaced_at), then
-            )
+            begun, ended = (shown(at.replace(second=0), zone) for at in (past_grade.graded_at, past_grade.replaced_at))
+            table.add_row(Text(student), lesson, begun, Text(points), ended, then)
         if (student, lesson) in now:
-            table.add_row(Text(student), lesson, "", f"{now[student, lesson][0]:g}", "", "current grade")
+            table.add_row(Text(student), lesson, "", points_text(now[student, lesson][0]), "", "current grade")
     console.print(table if table.row_count else "No grade was replaced.")
 
 
 def _exercises(standings: ScoreSnapshot) -> Iterator[str]:
     for name, score in standings.exercises.items():
-        points = "open" if score.points is None else f"{score.points:g}{'*' if score.open else ''}"
+        points = "open" if score.points is None else f"{points_text(score.points)}{'*' if score.open else ''}"
         yield f"{name} {points} {'by hand' if score.by_hand else score.found}".strip()
 
 
@@ -113,7 +120,3 @@ def show_push(plan: PushPlan, waiting: Sequence[str], console: Console) -> None:
     ):
         if names:
             console.print(Text(f"{what}: {', '.join(names)}"), soft_wrap=True)
-
-
-def _when(time: datetime) -> str:
-    return f"{time:%Y-%m-%d %H:%M}"

@@ -13,15 +13,15 @@ from nbformat import NotebookNode
 from rich.console import Console
 from rich.text import Text
 
+from ..course_dir.course_time import shown, zone_of
 from ..course_dir.lessons import list_lessons
 from ..errors import CourseError
-from ..gradebook.late_rules import shown
 from ..lms.evidence import BY_HAND, Origin, text_of
 from ..lms.submitted_dir import SubmittedFolder
 from .demo_class import CUT_OFF, LATE, MISTAKEN, PREFIX, UNTOUCHED, sample_class
 from .due_dates import due_dates, set_due_dates
 from .grade_class import grade_class
-from .nbgrader_api import handed_in, open_gradebook
+from .nbgrader_api import configuration, handed_in, open_gradebook
 from .release import release_lessons
 from .write_feedback import write_feedback
 
@@ -113,5 +113,5 @@ def lesson_due(root: Path, lesson: str, console: Console) -> datetime:
     if all(student.startswith(PREFIX) for student in handed_in(root, lesson)):
         with open_gradebook(root) as gradebook:
             gradebook.update_or_create_assignment(lesson, duedate=due.replace(tzinfo=None))
-        console.print(f"{lesson}: due {shown(due)}, for this demonstration")
+        console.print(f"{lesson}: due {shown(due, zone_of(configuration(root)))}, for this demonstration")
     return due

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..course_dir.course_file import load_course_file
+from ..course_dir.course_time import shown, zone_of
 from ..course_dir.lessons import COURSE_FILE
-from ..gradebook.late_rules import shown
-from .nbgrader_api import has_gradebook, is_registered, open_gradebook
+from .nbgrader_api import configuration, has_gradebook, is_registered, open_gradebook
 
 
 def due_dates(root: Path) -> dict[str, datetime]:
@@ -47,9 +47,10 @@ def set_due_dates(root: Path, lessons: Iterable[str]) -> Iterator[str]:
     wanted = {lesson: due for lesson in lessons if (due := course.due(lesson)) and is_registered(root, lesson)}
     if not wanted:
         return
+    zone = zone_of(configuration(root))
     with open_gradebook(root) as gradebook:
         for lesson, due in wanted.items():
             naive, assignment = due.astimezone(UTC).replace(tzinfo=None), gradebook.find_assignment(lesson)
             if assignment.duedate != naive:
                 gradebook.update_or_create_assignment(lesson, duedate=naive)
-                yield f"{lesson}: due {shown(naive)} ({COURSE_FILE})"
+                yield f"{lesson}: due {shown(naive, zone)} ({COURSE_FILE})"

@@ -9,7 +9,9 @@ from __future__ import annotations
 import glob
 import logging
 import os
+import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,16 +19,24 @@ from pathlib import Path
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
-from nbgrader.utils import find_owner, notebook_hash, parse_utc
 from traitlets.config import Config
 
 from ..course_dir.lessons import list_lessons
-from ..errors import StepFailed
+from ..errors import NotHandedIn, StepFailed
 from ..gradebook.store import times_of_grades
-from ..nbgrader_plugins.exchange_collect import Collect, read_secret
-from ..nbgrader_plugins.release_feedback import ReleaseFeedback
+from ..lms.replaced import Replaced, remove_oldest
+from ..lms.submitted_dir import choose_file, time_of
+from ..nbgrader_plugins.exchange_collect import Collect
+from ..nbgrader_plugins.exchange_inbound import SECRET, Inbound, InboundList, latest, list_inbound, read_secret
+from ..nbgrader_plugins.feedback_exporter import MOST_NAMED
+from ..nbgrader_plugins.release_feedback import ReleaseFeedback, other_names, page_name
+from ..nbgrader_plugins.zip_collect import submitted_folder
+from ..safe_html import page_templates
+from ..safe_text import one_line
 from .nbgrader_api import configuration, has_gradebook, open_gradebook
 
+MOST_KEPT, MOST_COPIES = 500 * 10**6, 500  # bytes and number of a student's replaced submissions
+TEMPLATES = Path(__file__).parents[1] / "templates"
 LOG = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards nbgrader's messages, which name students
 
 
@@ -38,6 +48,7 @@ class ExchangeSubmission:
     at      when it was handed in, in UTC without a time zone
     page    the file in the exchange for its feedback
     again   whether feedback was released before; then it counts, and is not in submitted/, or has a newer grade
+    entry   as it was listed
     """
 
     lesson: str
@@ -46,6 +57,7 @@ class ExchangeSubmission:
     at: datetime
     page: Path
     again: bool = False
+    entry: Inbound | None = None
 
 
 class CourseExchange:
@@ -70,13 +82,14 @@ class CourseExchange:
             raise StepFailed(
                 f"nbgrader's exchange, {exchange.root}, does not exist. Set c.Exchange.root to its directory"
             )
-        self.place = Path(exchange.root) / directory.course_id
+        self.place: Path = Path(exchange.root) / directory.course_id
+        self.refused: dict[Path, str] = {}  # entries of the last listing that are no submissions, with the reason
         self._factory = factory
 
     def waiting(
         self, lessons: Collection[str] = (), best: Callable[[str, str], str] = lambda *_: ""
     ) -> list[ExchangeSubmission]:
-        """Submissions to be graded or released, oldest first.
+        """Submissions to be graded or released, in the order in which the file system saw them arrive.
 
         These are latest ones without feedback. Of each student and lesson it is also the one that counts, if it is not
         in submitted/, or if its feedback is older than its grade.
@@ -92,26 +105,35 @@ class CourseExchange:
         watched = due.keys() & set(list_lessons(self._root, lessons, ordinary=True))
         if not self._factory.Collect(self._directory(), None, config=self._config).before_duedate:
             due = dict.fromkeys(due)
-        every: dict[tuple[str, str], list[ExchangeSubmission]] = {}
-        for submission in sorted(self._submissions(watched), key=lambda submission: submission.at):
-            every.setdefault((submission.student, submission.lesson), []).append(submission)
+        listed = self._listed(watched)
+        self.refused = listed.refused
+        every: dict[tuple[str, str], list[Inbound]] = {}
+        for entry in sorted(listed.found, key=lambda entry: entry.sent):
+            if entry.secret:
+                every.setdefault((entry.student, entry.lesson), []).append(entry)
+            elif not entry.unfinished and not self._is_collected(entry):
+                self.refused[entry.folder] = f"it has no {SECRET}, which gives its feedback page a name"
         found = []
-        for key, submissions in every.items():
+        for key, entries in every.items():
             limit = due[key[1]]
-            in_time = [submission for submission in submissions if limit is None or submission.at <= limit]
-            latest = (in_time or submissions)[-1]
-            if not _modified(latest.page):
-                found.append(latest)
+            last = self._submission(latest(entries, limit and limit.replace(tzinfo=UTC)))
+            if not _modified(last.page):
+                found.append(last)
             graded = graded_at[key].replace(tzinfo=UTC).timestamp() if key in graded_at else 0.0
             counting = best(*key)
-            if counting or graded > _modified(latest.page):
-                found += self._again(submissions, graded, counting)
-        return sorted(found, key=lambda submission: submission.at)
+            if counting or graded > _modified(last.page):
+                found += self._again(list(map(self._submission, entries)), graded, counting)
+        return sorted(found, key=_arrival)
+
+    def _is_collected(self, entry: Inbound) -> bool:
+        """Whether submitted/ has this submission, or a later one; for those that have no secret."""
+        handed_in = time_of(submitted_folder(self._directory(), entry.student, entry.lesson).stamp)
+        return handed_in is not None and handed_in >= entry.at
 
     def _again(self, every: list[ExchangeSubmission], graded: float, counting: str) -> Iterator[ExchangeSubmission]:
         """That of a student's submissions which counts, if it is not in submitted/, or graded after its release."""
         secret = read_secret(self._submitted(every[0]))
-        there = next((submission for submission in every if read_secret(submission.folder) == secret), None)
+        there = next((submission for submission in every if _secret(submission) == secret), None)
         counts = next((submission for submission in every if submission.page.name == counting), there)
         if counts and _modified(counts.page) and (counts is not there or graded > _modified(counts.page)):
             yield replace(counts, again=True)
@@ -119,21 +141,56 @@ class CourseExchange:
     def collect(self, submission: ExchangeSubmission) -> bool:
         """Collect a submission; returns whether submitted/ has it now.
 
-        A submission that belongs to another account than its name says is not collected unless
-        `c.ExchangeCollect.check_owner` is off. Raises StepFailed, and what nbgrader raises.
+        What is collected is the submission that was listed, with its secret, or nothing. Raises StepFailed, and what
+        nbgrader raises.
         """
         directory, there = self._directory(submission), self._submitted(submission)
-        if read_secret(there) != read_secret(submission.folder):
+        if read_secret(there) != _secret(submission):
             collector = self._factory.Collect(directory, Authenticator(config=self._config), config=self._config)
             collector.log, collector.update = LOG, True
-            if collector.check_owner and _owner(submission.folder) != submission.student:
+            collector.exactly, collector.from_kept = submission.entry, submission.again
+            try:
+                collector.start()
+            except StepFailed:  # which may name a student
+                if submission.again:
+                    raise
                 return False
-            if submission.again:
-                if not collector.kept_copy(submission.folder, submission.student):
-                    raise StepFailed("not collected again: hand-ins/replaced has no copy of it")
-                collector.exactly = submission.folder
-            collector.start()
-        return read_secret(there) == read_secret(submission.folder)
+        if read_secret(there) != _secret(submission):
+            return False
+        if question := self._question(submission, there):
+            self.hold(submission, question)
+            raise StepFailed("not graded: no file counts as the notebook; the student's feedback page asks")
+        return True
+
+    def _question(self, submission: ExchangeSubmission, there: Path) -> str:
+        """The page that asks the student for a notebook; "" if a file that was collected counts as it."""
+        directory = self._directory(submission)
+        folder, why = submitted_folder(directory, submission.student, submission.lesson), ""
+        left_out = [f"{one_line(name)}: {why}" for name, why in folder.left_out.items() if name.endswith(".ipynb")]
+        if not left_out or folder.digests():
+            left_out = []
+            try:
+                choose_file(there, directory, submission.lesson)
+                return ""
+            except NotHandedIn as error:
+                why = str(error)
+        template = page_templates(TEMPLATES).get_template("held_back.html.j2")
+        return NOTICE + template.render(lesson=submission.lesson, left_out=left_out[:MOST_NAMED], why=why)
+
+    def limit_kept(self, submission: ExchangeSubmission, best: Callable[[str, str], str]) -> None:
+        """Delete a student's oldest replaced copies over the quota, but none that counts. best: as in `waiting`."""
+
+        seen = set[str]()  # each hand-in after the best one may leave another copy of that
+
+        def counts(kept: Replaced) -> bool:
+            secret = read_secret(kept.folder)
+            page = self._page(secret, kept.lesson).name if secret else ""
+            is_first = page not in seen
+            seen.add(page)
+            return bool(page) and is_first and page == best(kept.student, kept.lesson)
+
+        with suppress(Exception):  # such as a full disk; the next submission tries again
+            remove_oldest(self._root, submission.student, MOST_KEPT, MOST_COPIES, counts)
 
     def release(self, submission: ExchangeSubmission) -> bool:
         """Release a submission's feedback page; returns whether the exchange has it now.
@@ -146,22 +203,29 @@ class CourseExchange:
         release.log = LOG
         before = _modified(submission.page)
         release.start()
-        return _modified(submission.page) != before
+        if _modified(submission.page) == before:
+            return False
+        with suppress(OSError):  # by the clock that times grades, which may not be the exchange's
+            os.utime(submission.page, ns=(time.time_ns(),) * 2)
+        return True
 
     def hold(self, submission: ExchangeSubmission, notice: str) -> None:
         """Show the student this page, which begins with NOTICE, until there is feedback. Raises OSError."""
-        folder = submission.page.parent
-        if not folder.is_dir() or (submission.page.exists() and submission.page.read_text(encoding="utf-8") == notice):
-            return
-        beside = folder / f"{submission.page.stem}-tmp.html"
-        beside.write_text(notice, encoding="utf-8")
-        beside.chmod(0o644)
-        os.replace(beside, submission.page)
+        feedback = submission.page.parent
+        if not feedback.is_dir():
+            self._factory.ReleaseFeedback(self._directory(submission), None, config=self._config).init_dest()
+        names = other_names(submission.folder, submission.lesson)
+        for page in [submission.page, *(feedback / page_name(_secret(submission), name) for name in names)]:
+            if not page.exists() or page.read_text(encoding="utf-8") != notice:
+                beside = page.with_name(f"{page.stem}-tmp.html")
+                beside.write_text(notice, encoding="utf-8")
+                beside.chmod(0o644)
+                os.replace(beside, page)
 
     def waits(self) -> Iterator[tuple[str, float]]:
         """Student and seconds from submission to released feedback, of each submission that has feedback."""
         lessons = list_lessons(self._root, ordinary=True)
-        for submission in self._submissions(lessons):
+        for submission in (self._submission(entry) for entry in self._listed(lessons).found if entry.secret):
             if released := _modified(submission.page):
                 yield submission.student, released - submission.at.replace(tzinfo=UTC).timestamp()
 
@@ -176,24 +240,19 @@ class CourseExchange:
         directory = self._directory(submission)
         return Path(directory.format_path(directory.submitted_directory, submission.student, submission.lesson))
 
-    def _submissions(self, watched: Collection[str]) -> Iterator[ExchangeSubmission]:
-        """All complete submissions of these lessons."""
-        try:
-            entries = sorted(os.scandir(self.place / "inbound"), key=lambda entry: entry.name)
-        except FileNotFoundError:  # nothing has been released to students yet
-            return
-        for entry in entries:
-            names = entry.name.rsplit("+", 3)  # as nbgrader does
-            if len(names) < 3 or names[1] not in watched or not entry.is_dir(follow_symlinks=False):
-                continue
-            folder = Path(entry.path)
-            try:
-                at: datetime = parse_utc(names[2])
-            except (ValueError, OverflowError, TypeError):
-                continue
-            if secret := read_secret(folder):
-                page = self.place / "feedback" / f"{notebook_hash(secret=secret, notebook_id=names[1])}.html"
-                yield ExchangeSubmission(names[1], names[0], folder, at, page)
+    def _listed(self, lessons: Collection[str]) -> InboundList:
+        inbound = self.place / "inbound"
+        if not inbound.is_dir():  # nothing has been released to students yet
+            return InboundList()
+        check_owner = self._factory.Collect(self._directory(), None, config=self._config).check_owner
+        return list_inbound(inbound, lessons, check_owner=check_owner)
+
+    def _submission(self, entry: Inbound) -> ExchangeSubmission:
+        page, at = self._page(entry.secret, entry.lesson), entry.at.replace(tzinfo=None)
+        return ExchangeSubmission(entry.lesson, entry.student, entry.folder, at, page, entry=entry)
+
+    def _page(self, secret: str, lesson: str) -> Path:
+        return self.place / "feedback" / page_name(secret, lesson)
 
 
 NOTICE = "<!-- held back: no feedback yet -->\n"  # begins a page that `hold` writes
@@ -201,11 +260,13 @@ SMALL = 10_000  # bytes; such a page is smaller
 _REMEDY = "docs/hub.md shows the lines of nbgrader_config.py"
 
 
-def _owner(folder: Path) -> str:
-    try:
-        return str(find_owner(folder))
-    except KeyError:  # an id without a name
-        return ""
+def _secret(submission: ExchangeSubmission) -> str:
+    return submission.entry.secret if submission.entry else ""
+
+
+def _arrival(submission: ExchangeSubmission) -> datetime:
+    """By the file system's clock, which a student cannot set."""
+    return submission.entry.changed if submission.entry else submission.at.replace(tzinfo=UTC)
 
 
 def _modified(page: Path) -> float:

@@ -8,13 +8,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from nbgrader.api import Gradebook
-from nbgrader.utils import parse_utc
 
+from ..course_dir.course_time import after, by_the_clock, parse_local, shown, zone_of
 from ..errors import StepFailed
 from ..gradebook.accommodations import Accommodation, accommodations, grant
 from ..gradebook.history import PastGrade, past_grades
-from ..gradebook.late_rules import in_words, shown
-from .nbgrader_api import is_registered, open_gradebook
+from ..gradebook.late_rules import in_words
+from .nbgrader_api import configuration, is_registered, open_gradebook
 
 
 def history(root: Path) -> list[PastGrade]:
@@ -24,13 +24,21 @@ def history(root: Path) -> list[PastGrade]:
 
 
 def extend(
-    root: Path, lesson: str, students: Sequence[str], seconds: float | None, until: str | None = None, why: str = ""
+    root: Path,
+    lesson: str,
+    students: Sequence[str],
+    *,
+    days: float | None = None,
+    hours: float | None = None,
+    until: str | None = None,
+    why: str = "",
 ) -> Iterator[str]:
-    """Extend a deadline by `seconds` or to `until`; without either, remove it.
+    """Extend a deadline by days of the calendar, by hours or to a time; without any of them, remove an extension.
 
     Yields one line per student. Raises StepFailed, and changes nothing, for an unknown student or lesson, a lesson
     without a due date, or an invalid time.
     """
+    zone = zone_of(configuration(root))
     with open_gradebook(root) as gradebook:
         before = _accommodations_of(root, gradebook, lesson, students)
         due = gradebook.find_assignment(lesson).duedate
@@ -39,20 +47,20 @@ def extend(
                 f"{lesson} has no due date, so no submission is late. Set `due` in course.toml, then run "
                 "`grading grade`"
             )
-        if until:
-            try:
-                seconds = (parse_utc(until) - due).total_seconds()
-            except (ValueError, OverflowError):
-                raise StepFailed(f'{until!r} is not a valid time. Write it like "2026-11-22 23:59 UTC"') from None
-        if seconds is not None and seconds <= 0:
-            raise StepFailed(f"an extension must end after the due date, {shown(due)}")
-        more = None if seconds is None else timedelta(seconds=seconds)
+        try:
+            end = parse_local(until, zone) if until else None if hours is None else due + timedelta(hours=hours)
+            end = end if days is None else after(due, timedelta(days=days), zone)
+        except (ValueError, OverflowError):
+            raise StepFailed(f'{until!r} is not a valid time. Write it like "2026-11-22 23:59"') from None
+        if end is not None and end <= due:
+            raise StepFailed(f"an extension must end after the due date, {shown(due, zone)}")
+        more = None if end is None else by_the_clock(due, end, zone)
         for accommodation in before:
-            grant(gradebook, replace(accommodation, more=more, why=why or accommodation.why))
+            grant(gradebook, replace(accommodation, more=more, why=why or accommodation.why), zone)
             new_deadline = (
-                f"{in_words(more)} more, until {shown(due + more)}"
-                if more
-                else f"due {shown(due)}, like everybody else"
+                f"{in_words(more)} more, until {shown(end, zone)}"
+                if more and end
+                else f"due {shown(due, zone)}, like everybody else"
             )
             yield f"{accommodation.student}, {lesson}: {new_deadline}"
 
@@ -62,9 +70,10 @@ def excuse(root: Path, lesson: str, students: Sequence[str], granted: bool, why:
 
     Yields one line per student. Raises StepFailed for an unknown student or lesson.
     """
+    zone = zone_of(configuration(root))
     with open_gradebook(root) as gradebook:
         for accommodation in _accommodations_of(root, gradebook, lesson, students):
-            grant(gradebook, replace(accommodation, excused=granted, why=why or accommodation.why))
+            grant(gradebook, replace(accommodation, excused=granted, why=why or accommodation.why), zone)
             yield f"{accommodation.student}, {lesson}: {'excused; it does not count' if granted else 'counts'}"
 
 

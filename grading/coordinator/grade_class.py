@@ -37,7 +37,7 @@ from .due_dates import set_due_dates
 from .executors import Workers, threads
 from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading, open_gradebook
 from .progress import log_above, progress_bars, seconds_each, show_failures
-from .schedule import Plan, plan_grading, run_plan
+from .schedule import Plan, plan_grading, put_in_place, run_plan
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -137,6 +137,8 @@ def grade_class(
             elif chosen and (problems := disagreements(root, name)):
                 outcome.add_failed(name, "", f"is not graded. {' '.join(problems)}")
             elif chosen:
+                if not dry:
+                    put_in_place(coursedir, name, chosen)
                 plan = plan_grading(coursedir, config, name, chosen, again=again)
                 for student, reasons in plan.reasons.items():
                     outcome.announce(name, student, reasons)

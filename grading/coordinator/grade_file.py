@@ -5,7 +5,6 @@ The verdicts are those of `grading grade` for the same file, seed and settings.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,12 +15,11 @@ import nbformat
 from nbgrader.coursedir import CourseDirectory
 
 from ..course_dir.seeds import seed_id
-from ..errors import StepFailed
+from ..errors import NotHandedIn, StepFailed
 from ..feedback.make_page import make_page
 from ..gradebook.view import known_to_gradebook, load_released
-from ..lms.file_names import printable, which_notebook
-from ..lms.platforms import NOTEBOOKS
 from ..lms.result_forms import FileResult
+from ..lms.submitted_dir import choose_file, note_on_choice
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..notebooks.submitted_file import MAX_BYTES
 from ..sandbox.policy import CONTAINED
@@ -64,14 +62,20 @@ def grade_file(
     )
     released = load_released(coursedir.db_url, lesson, lesson, coursedir)
     most = config.SubmissionExporter.get("max_bytes", MAX_BYTES)
-    chosen, why = choose_file(file, lesson) if file.is_dir() else (file, "")
-    handed_in = file if file.is_dir() else file.parent
-    folders = {path.resolve() for path in (handed_in, *(result.parent for result in results))}
+    chosen, why, note = file, "", ""
+    if file.is_dir():
+        try:
+            chosen = choose_file(file, coursedir, lesson)
+            note = note_on_choice(chosen, lesson)
+        except NotHandedIn as error:
+            why = str(error)
+    place = file if file.is_dir() else file.parent
+    folders = {path.resolve() for path in (place, *(result.parent for result in results))}
     if settings.level != CONTAINED:
         folders = set()
     private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
     work = replace(settings.work(lesson, released), private=private)
-    task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config)
+    task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config, note=note)
     text = (not_read(task, why) if why else grade(task)).text
     result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began, settings.level)
     if not page:
@@ -83,27 +87,3 @@ def grade_file(
         whole = bool(config.FeedbackExporter.get("lesson_text", False))
         known = known_to_gradebook(ids, released, whole)
         return replace(result, page=make_page(root, graded, ids, known, contained=contained))
-
-
-def choose_file(folder: Path, lesson: str) -> tuple[Path, str]:
-    """The file in `folder` that counts, and "", or `folder` and why none does, as a sentence for the student.
-
-    A name with the lesson's counts before others, a notebook before a Python file, and then the shortest path.
-    """
-    ranked = dict[Path, tuple[bool, int, int, int, int]]()
-    for place, _, names in os.walk(folder):
-        for name in names:
-            ending = next((ending for ending in NOTEBOOKS if name.lower().endswith(ending)), "")
-            meant = which_notebook(name[: -len(ending)], [lesson]) if ending and not name.startswith(".") else None
-            if meant:
-                file = Path(place, name)
-                depth = len(file.relative_to(folder).parts)
-                ranked[file] = meant.by_name, -NOTEBOOKS.index(ending), -depth, -meant.copies, meant.version
-    if not ranked:
-        return folder, f"No notebook was handed in. Hand in {lesson}.ipynb."
-    best = max(ranked.values())
-    chosen = sorted(file for file, rank in ranked.items() if rank == best)
-    if len(chosen) > 1:
-        several = " and ".join(printable(file.name) for file in chosen[:2])
-        return folder, f"It is not clear which file counts: {several}. Hand in one file, {lesson}.ipynb."
-    return chosen[0], ""

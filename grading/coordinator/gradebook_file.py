@@ -16,8 +16,8 @@ from typing import Any
 
 from nbgrader.api import MissingEntry
 
-from ..class_report.model import Submission
 from ..errors import StepFailed
+from ..points import rounded
 from ..safe_csv import write_rows
 from .class_data import load_class
 from .nbgrader_api import open_gradebook
@@ -79,8 +79,8 @@ def write_gradebook(
             if key in excused:
                 row[lesson] = EXCUSED
             elif one and (provisional or not one.open):
-                counted[lesson] = _scaled(one, scale)
-                row[lesson] = counted[lesson]
+                counted[lesson] = one.points if scale is None else one.share * scale
+                row[lesson] = rounded(counted[lesson])
             elif one:
                 done.provisional.append(key)
             elif key in ungraded:
@@ -90,13 +90,9 @@ def write_gradebook(
                 counted[lesson] = 0.0
         row["missing"] = " ".join(lesson for lesson, who in done.missing if who == person["student_id"])
         if total:
-            row["total"] = round(sum(counted.values()), 4)
+            row["total"] = rounded(sum(counted.values()))
             row["out_of"] = sum(most[lesson] if scale is None else scale for lesson in counted)
         done.rows.append(row)
     identity = ["student_id", "last_name", "first_name", "email"]
     write_rows(to, [*identity, *most, *(["total", "out_of"] if total else []), "missing"], done.rows)
     return done
-
-
-def _scaled(one: Submission, scale: float | None) -> float:
-    return round(one.points if scale is None else one.share * scale, 4)

@@ -36,6 +36,7 @@ from grading.nbgrader_plugins.release_feedback import NEEDED
 from grading.notebooks.submitted_file import unsafe_files
 from grading.safe_text import one_line
 
+from ..lms import submitted_dir
 from .submission import GradedNotebook
 from .validate_result import notebook_of
 
@@ -202,12 +203,11 @@ def defer_signals() -> Iterator[None]:
 
 
 def time_of(text: str) -> datetime:
-    """Parse the text of timestamp.txt. Raises SubmissionNotGraded."""
-    try:
-        at: datetime = utils.parse_utc(text)
-        return at
-    except (ValueError, OverflowError):
-        raise SubmissionNotGraded(f"timestamp.txt: expected a time, got {one_line(text)}") from None
+    """Parse the text of timestamp.txt, as UTC without a time zone. Raises SubmissionNotGraded."""
+    if at := submitted_dir.time_of(text):
+        return at.replace(tzinfo=None)
+    example = "2026-11-21 08:00:00 UTC"
+    raise SubmissionNotGraded(f"timestamp.txt: expected a time, got {one_line(text)}. Write one such as {example}")
 
 
 def _copy(file: str, target: Path) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
 
-from grading.errors import StepFailed
+from grading.errors import NotHandedIn, StepFailed
 from grading.notebooks.cells import exercise_named
 
 from ..course_dir.course_config import load_config
@@ -33,8 +33,10 @@ from ..course_dir.student_ids import why_unfit
 from ..gradebook.open_grades import open_grades, total_points
 from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
+from ..lms.submitted_dir import choose_file
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..nbgrader_plugins.known_traits import demand_known_settings
+from ..points import rounded
 
 
 @dataclass(frozen=True)
@@ -59,19 +61,14 @@ def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
     return config
 
 
-def release(root: Path, lesson: str, into: Path | None = None) -> Path:
+def release(root: Path, lesson: str) -> Path:
     """Run `nbgrader generate_assignment` for a built lesson.
-
-    into  another course directory to write to, with its own gradebook (created if missing)
 
     Returns the release's folder. Draws the course's secret seed if it has none yet.
     """
-    target = into or root
-    config = configuration(root)
-    config.CourseDirectory.root, config.CourseDirectory.source_directory = str(target), str(root / "source")
-    _run(GenerateAssignment, config, lesson, ".")
-    course_seed(target)
-    return target / "release" / lesson
+    _run(GenerateAssignment, configuration(root), lesson, ".")
+    course_seed(root)
+    return root / "release" / lesson
 
 
 def autograde(root: Path, lesson: str, student: str, *, again: bool = False, config: Config | None = None) -> bool:
@@ -81,12 +78,11 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
     """
     if why := why_unfit(student):
         raise StepFailed(f"{lesson}, {student}: {why}")
-    folder = root / "submitted" / student / lesson
-    notebook = folder / f"{lesson}.ipynb"
-    if not os.path.lexists(notebook):
-        there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
-        raise StepFailed(f"{lesson}, {student}: no {lesson}.ipynb was handed in, but {there}")
     config = config or configuration(root)
+    try:
+        choose_file(root / "submitted" / student / lesson, CourseDirectory(config=config), lesson)
+    except NotHandedIn as error:
+        raise StepFailed(f"{lesson}, {student}: {error}") from None
     if not again and not stale_reasons(root, lesson, student, config):
         return False
     _run(Autograde, config, lesson, student)
@@ -158,7 +154,7 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
     with open_gradebook(root) as gradebook:
         graded = {(grade.student, grade.lesson) for grade in stored_grades(gradebook)}
         return {
-            pair: (total_points(s), s.max_score)
+            pair: (rounded(total_points(s)), s.max_score)
             for assignment in gradebook.assignments
             for s in gradebook.assignment_submissions(assignment.name)
             if (pair := (s.student.id, s.assignment.name)) in graded

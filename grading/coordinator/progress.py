@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -35,6 +37,15 @@ def show_failures(messages: Iterable[str], console: Console) -> None:
     """Print one line per failure."""
     for message in messages:
         console.print(Text.assemble(("✗ ", "red"), one_line(message)), soft_wrap=True)
+
+
+def describe_error(error: BaseException) -> str:
+    """The kind and place of an error, without its text, which may name a student or a file of theirs."""
+    what = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    places = [
+        f" ({Path(last.filename).name}, line {last.lineno})" for last in traceback.extract_tb(error.__traceback__)
+    ]
+    return what + "".join(places[-1:])  # an error that was never raised has none
 
 
 @contextmanager

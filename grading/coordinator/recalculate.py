@@ -8,37 +8,42 @@ Does not cover: comparing grades with a run from their recorded seeds (`verify_g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+import nbformat
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
+from ..course_dir.course_time import after, zone_of
 from ..course_dir.lessons import list_lessons
-from ..errors import NotHandedIn, StepFailed, SubmissionNotGraded
+from ..errors import StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
 from ..gradebook.accommodations import accommodations
 from ..gradebook.freshness import LessonFreshness
 from ..gradebook.grade_inputs import only_lateness
 from ..gradebook.history import Score, ScoreSnapshot, score_snapshot
 from ..gradebook.lock import exclusive
+from ..gradebook.store import marks_to_come
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import exercise_named
-from ..sandbox import require
+from ..points import rounded
+from ..sandbox import SandboxUnavailable, require
 from ..stopped import tell_if_stopped
 from .agreement import demand_agreement
 from .due_dates import due_dates_tried
 from .executors import pool
 from .gradebook_writer import Writer, time_of
 from .nbgrader_api import configuration, is_registered
-from .schedule import task_of
+from .schedule import not_graded, task_of
 from .submission import GradedNotebook, GradingTask, grade
 from .verify_grades import otherwise, verdicts_in
 
@@ -63,11 +68,12 @@ class GradeChange:
     @property
     def gained(self) -> float:
         """The change in points; negative if there are fewer."""
-        return round(self.now.points - self.before.points, 4)
+        return rounded(self.now.points - self.before.points)
 
     @property
     def same(self) -> bool:
-        return not self.failed and not self.differs and self.before.penalty == self.now.penalty
+        moved = self.gained or rounded(self.before.penalty - self.now.penalty) or self.before.open != self.now.open
+        return not (self.failed or self.differs or moved)
 
 
 @dataclass
@@ -125,49 +131,55 @@ def _regrade_lesson(
     regrade: _LessonRegrade, students: Container[str] | None, executor: Executor
 ) -> Iterator[GradeChange]:
     standing, begun = regrade.standing, []
-    nothing = ScoreSnapshot({})
+
+    def failed(student: str, since: list[str], error: Exception) -> GradeChange:
+        nothing = ScoreSnapshot({})
+        return GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(not_graded(error)))
+
     for student in standing.grades:
-        since = standing.stale_reasons(student) if students is None or student in students else []
-        if only_lateness(since):
-            yield _new_penalty(regrade, student, since)
-        elif since:
-            if not regrade.config.JudgedExecute.get("unsandboxed", False):
-                require()
-            try:
+        since = list[str]()
+        try:
+            since = standing.stale_reasons(student) if students is None or student in students else []
+            if only_lateness(since):
+                yield _new_penalty(regrade, student, since)
+            elif since:
+                if not regrade.config.JudgedExecute.get("unsandboxed", False):
+                    require()
                 task = task_of(standing, regrade.config, student)
-            except NotHandedIn as error:
-                yield GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
-            else:
                 begun.append((student, since, task, executor.submit(grade, task)))
+        except SandboxUnavailable:
+            raise
+        except Exception as error:  # one submission must not stop the class
+            yield failed(student, since, error)
     for student, since, task, waiting in begun:
         try:
             graded = waiting.result()
             compared = _compare_grades(regrade, task, graded, since)
-        except SubmissionNotGraded as error:
-            yield GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
+        except SandboxUnavailable:
+            raise
+        except Exception as error:
+            yield failed(student, since, error)
         else:
             regrade.grades.append((task, graded))
             yield compared
 
 
 def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> GradeChange:
-    """The effect of a change of lateness alone: verdicts stay, so nothing is judged."""
+    """The effect of a change of lateness alone: verdicts stay, so nothing is judged. Raises SubmissionNotGraded."""
     standing, made_of = regrade.standing, regrade.standing.made_of(student)
-    try:
-        with _gradebook(standing) as gradebook:
-            submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
-            before = score_snapshot(submitted, standing.grades[student].verdicts)
-            seconds = _seconds_late(gradebook, submitted, student, made_of["timestamp"])
-    except SubmissionNotGraded as error:
-        nothing = ScoreSnapshot({})
-        return GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
+    with _gradebook(standing) as gradebook:
+        submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
+        before = score_snapshot(submitted, standing.grades[student].verdicts)
+        times = _due_and_came(standing, gradebook, submitted, student, made_of["timestamp"])
     regrade.penalties[student] = made_of
-    return GradeChange(standing.lesson, student, since, before, _after_penalty(standing, student, before, seconds))
+    return GradeChange(standing.lesson, student, since, before, _after_penalty(standing, student, before, *times))
 
 
-def _after_penalty(standing: LessonFreshness, student: str, now: ScoreSnapshot, seconds: float) -> ScoreSnapshot:
+def _after_penalty(
+    standing: LessonFreshness, student: str, now: ScoreSnapshot, due: datetime | None, came: datetime | None
+) -> ScoreSnapshot:
     whole = replace(now, penalty=0.0)
-    lost = late_rules.penalty(standing.penalties, student, whole.points, seconds) or 0.0
+    lost = late_rules.penalty(standing.penalties, student, whole.points, due, came) or 0.0
     return replace(whole, penalty=lost)
 
 
@@ -183,35 +195,52 @@ def _compare_grades(
     with _gradebook(standing) as gradebook:
         submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
         before = score_snapshot(submitted, old)
-        now = _new_snapshot(submitted, before, new)
-        seconds = _seconds_late(gradebook, submitted, student, task.made_of["timestamp"])
-    now = _after_penalty(standing, student, now, seconds)
+        nb = nbformat.reads(graded.text, as_version=4)
+        marks = marks_to_come(gradebook, submitted, standing.grades[student], nb, task.made_of)
+        now = _new_snapshot(submitted, before, new, marks)
+        times = _due_and_came(standing, gradebook, submitted, student, task.made_of["timestamp"])
+    now = _after_penalty(standing, student, now, *times)
     return GradeChange(standing.lesson, student, since, before, now, list(otherwise(old, new)))
 
 
 def _new_snapshot(
-    submitted: SubmittedNotebook, before: ScoreSnapshot, new: dict[str, ExerciseVerdict]
+    submitted: SubmittedNotebook,
+    before: ScoreSnapshot,
+    new: Mapping[str, ExerciseVerdict],
+    marks: Mapping[str, Mapping[str, Any]],
 ) -> ScoreSnapshot:
-    """The points with the new verdicts, without a penalty; manual points stay."""
+    """The points with the new verdicts, without a penalty.
+
+    marks  what a person gave to changed answers before; manual points of the others stay
+    """
     exercises = dict(before.exercises)
-    extra = {grade.name: float(grade.extra_credit or 0.0) for grade in submitted.grades}
-    for cell, verdict in new.items():
-        name = exercise_named(cell)
-        if name in exercises and not exercises[name].by_hand:
-            points = None if verdict.status == "needs a person" else verdict.earned + extra[cell]
-            exercises[name] = Score(points, verdict.points)
+    for row in submitted.grades:
+        name, verdict = exercise_named(row.name), new.get(row.name)
+        given = marks.get(row.name, {"manual": row.manual_score, "extra": row.extra_credit})
+        points, extra = given.get("manual"), float(given.get("extra") or 0.0)
+        if points is not None:
+            exercises[name] = replace(exercises[name], points=points + extra, by_hand=True)
+        elif verdict is not None:
+            open_ = verdict.status == "needs a person"
+            exercises[name] = Score(None if open_ else verdict.earned + extra, verdict.points)
+        elif row.name in marks:
+            exercises[name] = Score(None, exercises[name].most)
     return ScoreSnapshot(exercises)
 
 
-def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str) -> float:
-    """By how many seconds it came late. text: of timestamp.txt. Raises SubmissionNotGraded if that is not a time."""
+def _due_and_came(
+    standing: LessonFreshness, gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str
+) -> tuple[datetime | None, datetime | None]:
+    """When it is due, with an extension, and when it came.
+
+    text: of timestamp.txt. Raises SubmissionNotGraded if that is not a time.
+    """
     submission = submitted.assignment
     granted = {row.student: row.more for row in accommodations(gradebook, submission.assignment.name)}
     came, due = time_of(text) if text else submission.timestamp, submission.assignment.duedate
-    if came is None or due is None:
-        return 0.0
-    more = granted.get(student) or submission.extension or timedelta()
-    return max(0.0, float((came - due - more).total_seconds()))
+    if due and (more := granted.get(student)):
+        return after(due, more, zone_of(standing.execute.config)), came
+    return submission.duedate, came
 
 
 def _write(new: _LessonRegrade) -> int:

@@ -47,7 +47,7 @@ def reopen(root: Path, student: str, lesson: str, exercise: str, because: str) -
                 names = sorted(exercise_named(row.name) for row in chosen)
                 was = history.score_snapshot(submitted, grade.verdicts)
                 since = [f"{', '.join(names)} reopened: {because}"]
-                history.archive(gradebook, submitted.id, grade.graded_at, since, was)
+                history.archive(gradebook, submitted.id, grade.graded_at, since, was, {})
                 open_grades.reopen(gradebook, submitted, chosen, because)
                 opened += names
         gradebook.db.commit()

@@ -7,9 +7,10 @@ import getpass
 import logging
 import os
 import sys
+import tempfile
 import webbrowser
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from ..review.desk import ReviewDesk
 from ..review.web_server import ReviewServer
 from ..safe_text import make_safe
 from .nbgrader_api import configuration, is_registered, open_gradebook
+
+OPENED = ".grading-review-"  # prefix of the file that a browser opens
 
 
 def review(
@@ -75,10 +78,26 @@ async def _serve(
         ) from error
     tell(f"Grade {desk.lesson} at {server.address}")
     tell("Keep the address to yourself: anyone who has it can grade. Each grade is saved at once; stop with Ctrl-C.")
-    if browser and _has_display():
+    with _opened(desk.root, server.address) if browser and _has_display() else nullcontext():
+        await asyncio.Event().wait()
+
+
+@contextmanager
+def _opened(root: Path, address: str) -> Iterator[None]:
+    """Open an address in a browser, which gets it from a file in the course that only this account can read.
+
+    Every account of the machine can read the arguments of a program. Browsers that are confined, such as a snap, see
+    the user's folders but not /tmp.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=OPENED, suffix=".html", dir=root)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(f'<meta http-equiv="refresh" content="0; url={address}">')
         with suppress(webbrowser.Error):
-            webbrowser.open(server.address)
-    await asyncio.Event().wait()
+            webbrowser.open(Path(name).as_uri())
+        yield
+    finally:
+        os.unlink(name)
 
 
 def _question(desk: ReviewDesk, named: str) -> str:

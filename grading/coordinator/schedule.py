@@ -9,28 +9,36 @@ Does not cover: the workers (`executors`, `cluster`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from grading.course_dir.seeds import seed_id
 from grading.course_dir.student_ids import why_unfit
-from grading.errors import NotHandedIn, SubmissionNotGraded
+from grading.errors import ClusterLost, GradingError, NotHandedIn, SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.grade_inputs import only_lateness
 from grading.nbgrader_plugins.execute import lesson_freshness, warm_mistakes
+from grading.nbgrader_plugins.zip_collect import submitted_folder
 from grading.notebooks.submitted_file import MAX_BYTES
+from grading.sandbox import SandboxUnavailable
 
+from ..lms.file_names import printable
+from ..lms.submitted_dir import choose_file, note_on_choice
 from .executors import Workers
 from .gradebook_writer import Writer
+from .progress import describe_error
 from .submission import GradingTask
 
 LOOK_AGAIN = 5.0  # seconds without a result after which workers are counted again
+STOPS_ALL = (OSError, SQLAlchemyError, SandboxUnavailable, ClusterLost)  # no grade can be made or written
 USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # sections of the configuration that workers need
 
 
@@ -58,15 +66,25 @@ def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, studen
     for student in students:
         try:
             _notebook(coursedir, lesson, student)
+            why = plan.standing.stale_reasons(student)
         except NotHandedIn as reason:
             plan.missing[student] = str(reason)
             continue
-        why = plan.standing.stale_reasons(student)
+        except Exception as error:  # one submission must not stop the class
+            plan.missing[student] = f"not graded: {describe_error(error)}"
+            continue
         if why or again:
             plan.reasons[student] = why or ["you asked for it"]
         else:
             plan.up_to_date.append(student)
     return plan
+
+
+def put_in_place(coursedir: CourseDirectory, lesson: str, students: Iterable[str]) -> None:
+    """Give the file that counts the lesson's name, in each folder. Planning reports where none counts."""
+    for student in students:
+        with suppress(NotHandedIn, OSError):
+            submitted_folder(coursedir, student, lesson).put_in_place(coursedir)
 
 
 def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
@@ -86,8 +104,13 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
                 if only_lateness(plan.reasons[student]):
                     done(student, _lateness_written(writer, standing, student))
                     continue
-                task = task_of(standing, config, student)
-                waiting[workers.submit(task)] = task
+                try:
+                    task = task_of(standing, config, student)
+                    waiting[workers.submit(task)] = task
+                except STOPS_ALL:
+                    raise
+                except Exception as error:
+                    done(student, not_graded(error))
             if not waiting:
                 return
             finished, _ = wait(waiting, LOOK_AGAIN, FIRST_COMPLETED)
@@ -97,8 +120,10 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
                     graded = workers.result(future, task)
                     writer.write(graded, task.made_of)
                     warm_mistakes[standing.graders] |= graded.diagnosed
-                except SubmissionNotGraded as error:
-                    done(task.student, error)
+                except STOPS_ALL:
+                    raise
+                except Exception as error:
+                    done(task.student, not_graded(error))
                 else:
                     done(task.student, None)
 
@@ -110,17 +135,25 @@ def _lateness_written(writer: Writer, standing: LessonFreshness, student: str) -
     """
     try:
         writer.write_lateness(student, standing.made_of(student))
-    except SubmissionNotGraded as error:
-        return error
+    except STOPS_ALL:
+        raise
+    except Exception as error:
+        return not_graded(error)
     return None
+
+
+def not_graded(error: Exception) -> GradingError:
+    """The error as it is reported: any but ours is a fault in grading one submission, and stops no other."""
+    return error if isinstance(error, GradingError) else SubmissionNotGraded(describe_error(error))
 
 
 def task_of(standing: LessonFreshness, config: Config, student: str) -> GradingTask:
     """A worker's task for this student's submission. Raises NotHandedIn."""
     made_of = standing.made_of(student)  # first of all: if a file changes from now on, it will be graded again
-    file = str(_notebook(standing.coursedir, standing.lesson, student))
+    file = _notebook(standing.coursedir, standing.lesson, student)
     seed, most = seed_id(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
-    return GradingTask(student, file, standing.job(), most, seed, config, made_of)
+    note = note_on_choice(file, standing.lesson)
+    return GradingTask(student, str(file), standing.job(), most, seed, config, made_of, note)
 
 
 def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:
@@ -131,8 +164,8 @@ def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:
     if why := why_unfit(student):
         raise NotHandedIn(why)
     folder = Path(coursedir.format_path(coursedir.submitted_directory, student, lesson))
+    chosen = choose_file(folder, coursedir, lesson)
     notebook = folder / f"{lesson}.ipynb"
-    if not os.path.lexists(notebook):
-        there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
-        raise NotHandedIn(f"no {lesson}.ipynb was handed in, but {there}")
+    if not os.path.lexists(notebook):  # nothing has put it in place
+        raise NotHandedIn(f"No {lesson}.ipynb was handed in, but {printable(chosen.name)}")
     return notebook

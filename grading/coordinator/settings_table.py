@@ -19,6 +19,7 @@ from ..course_dir.lessons import COURSE_FILE, list_lessons
 from ..course_dir.paths import CONFIG
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..nbgrader_plugins.late_policy import LatePolicy
+from ..points import points_text
 from .attempts import BEST, in_words
 
 LOOKED_FOR = [
@@ -75,11 +76,11 @@ def show_settings(root: Path, found: Sequence[Setting], console: Console) -> Non
     lessons = Table("lesson", "due", "points", "differs", box=SIMPLE_HEAD, title="Lessons", title_justify="left")
     lessons.columns[2].justify = "right"
     for one in lesson_settings(root):
-        differs = [f"{exercise}: {one.points[exercise]:g} points" for exercise in one.changed]
+        differs = [f"{exercise}: {points_text(one.points[exercise])} points" for exercise in one.changed]
         differs += [f"{exercise}: left out" for exercise in one.given]
         attempts = course.attempts_of(one.lesson)
         differs += filter(None, [in_words(attempts), "the best submission counts" if attempts.counts == BEST else ""])
-        lessons.add_row(Text(one.lesson), one.due, f"{sum(one.points.values()):g}", Text(", ".join(differs)))
+        lessons.add_row(Text(one.lesson), one.due, points_text(sum(one.points.values())), Text(", ".join(differs)))
     console.print(lessons)
     settings = Table("setting", "value", "from", box=SIMPLE_HEAD, title="Settings", title_justify="left")
     for setting in found:

@@ -24,6 +24,7 @@ class GradingTask:
     seed     id of the course's secret seed
     config   the course's configuration
     made_of  hashes of the grade's inputs (`gradebook.grade_inputs`)
+    note     a sentence for the student on the choice of the file
     """
 
     student: str
@@ -33,6 +34,7 @@ class GradingTask:
     seed: str
     config: Config
     made_of: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
     @property
     def sandboxed(self) -> bool:
@@ -61,6 +63,8 @@ def grade(task: GradingTask) -> GradedNotebook:
         nb = run.notebook()
         record = nb.metadata[RECORD]
         why, diagnosed = record.get("unreadable", ""), set[str]()
+        if task.note:
+            record["repairs"] = [task.note, *record["repairs"]]
         if not why:
             record.update(sandboxed=task.sandboxed, device=task.work.request["device"])
             diagnosed, why = run.write_results(nb, task.seed)

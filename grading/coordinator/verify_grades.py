@@ -19,16 +19,16 @@ from traitlets.config import Config
 
 from ..course_dir.lessons import list_lessons
 from ..course_dir.seeds import find_seed
-from ..errors import NotHandedIn, SubmissionNotGraded
 from ..gradebook.store import StoredGrade
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import grade_id
 from ..notebooks.verdict_cell import is_autograded, verdict_of
-from ..sandbox import require
+from ..points import points_text, rounded
+from ..sandbox import SandboxUnavailable, require
 from .executors import pool
 from .nbgrader_api import configuration, is_registered
-from .schedule import task_of
+from .schedule import not_graded, task_of
 from .submission import GradedNotebook, grade
 
 
@@ -92,13 +92,17 @@ def _verify_lesson(
             as_then = _with_secret(config, find_seed(seed or _seed_of(stored), root, now.execute.secret))
             standing = lesson_freshness(coursedir, as_then, lesson)
             begun.append((stored, standing, executor.submit(grade, task_of(standing, as_then, stored.student))))
-        except (LookupError, NotHandedIn) as error:
+        except LookupError as error:
             yield Regraded(lesson, stored.student, failed=str(error.args[0]))
+        except Exception as error:  # one submission must not stop the others
+            yield Regraded(lesson, stored.student, failed=str(not_graded(error)))
     for stored, standing, waiting in begun:
         try:
             found = verdicts_in(waiting.result())
-        except SubmissionNotGraded as error:
-            yield Regraded(lesson, stored.student, failed=str(error))
+        except SandboxUnavailable:
+            raise
+        except Exception as error:
+            yield Regraded(lesson, stored.student, failed=str(not_graded(error)))
         else:
             yield Regraded(
                 lesson, stored.student, list(otherwise(stored.verdicts, found)), standing.differences(stored)
@@ -142,9 +146,9 @@ def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseV
 
 def _compared_fields(verdict: ExerciseVerdict) -> tuple[object, ...]:
     criteria = [(c.name, c.status, c.earned) for c in verdict.criteria]
-    return round(verdict.earned, 4), verdict.status, verdict.mistake_names, criteria
+    return rounded(verdict.earned), verdict.status, verdict.mistake_names, criteria
 
 
 def _to_text(verdict: ExerciseVerdict) -> str:
     named = f", {verdict.mistake_names}" if verdict.mistake_names else ""
-    return f"{verdict.earned:g} of {verdict.points:g}, {verdict.status}{named}"
+    return f"{points_text(verdict.earned)} of {points_text(verdict.points)}, {verdict.status}{named}"

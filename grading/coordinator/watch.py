@@ -1,8 +1,9 @@
 """Grade submissions in nbgrader's exchange as they arrive (`grading watch`).
 
-A round takes the submissions of a lesson that have waited longest: it collects them, grades them like `grading grade`,
-writes their feedback pages and releases these to the exchange. Each round reads from the exchange and the gradebook
-what waits, so a killed service loses nothing: the next one finds the same submissions.
+A round is for one lesson. The students, and then the lessons, whose last turn was longest ago come first, and then the
+submissions that have waited longest. The round collects them, grades them like `grading grade`, writes their feedback
+pages and releases these to the exchange. Each round reads from the exchange and the gradebook what waits, so a killed
+service loses nothing: the next one finds the same submissions.
 
 Neither the log nor the state names a student or quotes an answer. Does not cover: the exchange (`exchange`).
 """
@@ -11,11 +12,10 @@ from __future__ import annotations
 
 import signal
 import time
-import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -24,6 +24,8 @@ from grading.plural import plural
 from grading.safe_console import SafeConsole
 from grading.safe_text import one_line, say
 
+from ..course_dir.course_folder import exposure
+from ..course_dir.course_time import zone_of
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, CourseLocked, GradingError, StepFailed
 from ..extras import demand_extra
@@ -34,7 +36,7 @@ from .exchange import CourseExchange, ExchangeSubmission
 from .grade_class import grade_class
 from .gradebook_writer import STOPS
 from .nbgrader_api import configuration
-from .progress import log_above
+from .progress import describe_error, log_above
 from .watch_page import PageAddress, serve_page
 from .watch_state import WatchState, in_seconds, now, only_watch
 from .write_feedback import write_feedback
@@ -91,6 +93,9 @@ class Watch:
     _held: set[Path] = field(default_factory=set)  # held back at some time: their waits say nothing about the service
     _error: _Delay = field(default_factory=_Delay)  # an error that is not one submission's
     _waited: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
+    _rounds: int = 0
+    _served: dict[str, int] = field(default_factory=dict)  # the last round of each student
+    _served_lessons: dict[str, int] = field(default_factory=dict)
     _stop: Event = field(default_factory=Event)
 
     def run(self, *, once: bool = False) -> bool:
@@ -98,17 +103,20 @@ class Watch:
 
         once  try each waiting submission, then return
 
-        Raises StepFailed if there is no exchange or the page's port is taken, SandboxUnavailable if this machine cannot
-        confine student code, and CourseLocked if the course is watched already. Later errors are reported and tried
-        again.
+        Raises StepFailed if there is no exchange, other accounts can open the course, or the page's port is taken,
+        SandboxUnavailable if this machine cannot confine student code, and CourseLocked if the course is watched
+        already. Later errors are reported and tried again.
         """
-        place = CourseExchange(self.root).place
+        place, self.state.timezone = CourseExchange(self.root).place, zone_of(configuration(self.root)).key
+        if problem := exposure(self.root):
+            if configuration(self.root).ExchangeCollect.get("check_owner", True):  # students have accounts of their own
+                raise StepFailed(f"nothing is graded: {problem}")
+            self._log(f"warning: {problem}")
         if self.scheduler:
             demand_extra("cluster", "Grading on a cluster")
         elif not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
             require()
-        shown = serve_page(self.page, lambda: asdict(self.state))
-        with only_watch(self.root), _stop_between_steps(self._stop), shown as page:
+        with only_watch(self.root), _stop_between_steps(self._stop), self._page() as page:
             self._log(f"watching {place}" + (f"; its state is at {page}" if page else ""))
             while not self._stop.is_set():
                 busy = self._round()
@@ -125,8 +133,15 @@ class Watch:
         for delay in [self._error, *self._failed.values()]:
             delay.until = 0.0
 
+    @contextmanager
+    def _page(self) -> Iterator[PageAddress | None]:
+        """Serve the page, if it is wanted, beginning with the state of this process."""
+        self._tell("waiting for submissions")
+        with serve_page(self.page, self.root) as page:
+            yield page
+
     def _round(self) -> bool:
-        """Handle the submissions that have waited longest; returns whether there were any."""
+        """Handle the submissions whose turn it is; returns whether there were any."""
         chosen: list[ExchangeSubmission] = []
         if not self._error.over:
             return False
@@ -159,8 +174,9 @@ class Watch:
         exchange = CourseExchange(self.root)
         limits = AttemptLimits(self.root)
         waiting = exchange.waiting(self.lessons, limits.best)
-        folders = {submission.folder for submission in waiting}
+        folders = {submission.folder for submission in waiting} | exchange.refused.keys()
         self._failed = {folder: delay for folder, delay in self._failed.items() if folder in folders}
+        self._report_refused(exchange.refused)
         self.state.waiting = len(waiting)
         put_off = {folder for folder, delay in self._failed.items() if not delay.over}
         put_off |= self._held_back(exchange, limits, waiting)
@@ -171,6 +187,7 @@ class Watch:
             for submission in due
             if not submission.again or (submission.student, submission.lesson) not in new
         ]
+        due.sort(key=lambda one: (self._served.get(one.student, 0), self._served_lessons.get(one.lesson, 0)))
         of_one_lesson = [submission for submission in due if submission.lesson == due[0].lesson]
         return of_one_lesson[: ON_CLUSTER if self.scheduler else BATCH * (self.workers or cpu_count())]
 
@@ -182,18 +199,34 @@ class Watch:
         for submission in waiting:
             if until := limits.held_until(submission):
                 held.add(submission.folder)
-                with suppress(OSError):  # such as a full disk; it is held back without a notice
+                with suppress(Exception):  # such as a full disk; it is held back without a notice
                     exchange.hold(submission, limits.notice(submission, until))
         self.state.held_back = len(held)
         self._held |= held
         return held
 
+    def _report_refused(self, refused: Mapping[Path, str]) -> None:
+        """Put entries that are not taken for submissions into the state, and log new ones."""
+        new = Counter[str]()
+        for folder in refused:
+            what = COLLECT.replace("{lesson}", folder.name.rsplit("+", 3)[1])
+            new[what] += folder not in self._failed
+            self._failed[folder] = _Delay(what, until=time.monotonic() + self.every)
+        for what, number in (+new).items():
+            self._log(f"{plural(number, 'submission')} {what}")
+
     def _handle(self, chosen: list[ExchangeSubmission]) -> None:
         """Collect and grade submissions of one lesson, and release their feedback."""
+        self._rounds += 1
+        for submission in chosen:
+            self._served[submission.student] = self._served_lessons[submission.lesson] = self._rounds
         begun, quiet = time.monotonic(), SafeConsole(quiet=True)
         with log_above(quiet):  # messages may name students
             exchange = CourseExchange(self.root)
             collected = self._each(chosen, exchange.collect, COLLECT)
+            best = AttemptLimits(self.root).best
+            for submission in collected:
+                exchange.limit_kept(submission, best)
             graded = [] if self._stop.is_set() else self._graded(collected, quiet)
             AttemptLimits(self.root).count(graded)  # before the release: what has feedback is counted
             written = [] if self._stop.is_set() else self._written(graded, quiet)
@@ -321,7 +354,4 @@ def _without_names(error: Exception) -> str:
     """Describe an error without the text of a foreign one, which may name a student or a file of theirs."""
     if isinstance(error, GradingError | SandboxUnavailable) and not isinstance(error, CannotWrite):
         return " ".join(str(error).split())
-    cause = error.__cause__ or error
-    what = (cause.strerror if isinstance(cause, OSError) else None) or type(cause).__name__
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{what} ({Path(last.filename).name}, line {last.lineno})"
+    return describe_error(error.__cause__ or error)

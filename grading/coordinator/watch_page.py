@@ -1,7 +1,8 @@
 """A page with the state of `grading watch`: on this machine, or as a service behind JupyterHub's proxy.
 
 Everyone who can reach it may read it, so it has numbers and names of lessons only: the texts of errors are in
-`grading watch --status`.
+`grading watch --status`. A process of its own serves it from the file that `watch_state` writes, so that no connection
+takes descriptors or time from the one that grades.
 """
 
 from __future__ import annotations
@@ -9,22 +10,26 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from socket import create_server
-from threading import Thread
+from socket import create_server, socket
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from tornado import web
-from tornado.httpserver import HTTPServer
 
+from ..course_dir.course_time import local
 from ..errors import StepFailed
-from ..safe_html import HEADERS, STYLE, page_templates
+from ..local_server import HOST, LocalHandler, LocalServer
+from ..safe_html import STYLE, page_templates
+from .watch_state import last_state
 
-HOST = "127.0.0.1"
 LOCAL = (HOST, "localhost")
 TEMPLATES = Path(__file__).parents[1] / "templates"
 POLICY = (
@@ -76,11 +81,14 @@ def public(state: dict[str, Any]) -> dict[str, Any]:
     return {"healthy": not errors and state["doing"] != "stopped", **shown, "errors": errors}
 
 
-@contextmanager
-def serve_page(address: PageAddress | None, state: Callable[[], dict[str, Any]]) -> Iterator[PageAddress | None]:
-    """Serve the page from a thread within the block; yields its address.
+def in_zone(name: str) -> Callable[[str], str]:
+    """A function that shows a time of the state in this time zone."""
+    return lambda time: f"{local(datetime.fromisoformat(time), ZoneInfo(name)):%Y-%m-%d %H:%M:%S %Z}"
 
-    state  called for each request, with the fields of WatchState
+
+@contextmanager
+def serve_page(address: PageAddress | None, root: Path) -> Iterator[PageAddress | None]:
+    """Serve the page of a course from a process that ends with this block; yields its address.
 
     Raises StepFailed if the port is taken.
     """
@@ -91,62 +99,71 @@ def serve_page(address: PageAddress | None, state: Callable[[], dict[str, Any]])
         listening = create_server((HOST, address.port))
     except OSError as error:
         raise StepFailed(f"port {address.port} cannot be used for the page: {error.strerror}. Choose another") from None
-    listening.setblocking(False)
-    found = PageAddress(int(listening.getsockname()[1]), address.prefix, address.behind_hub)
-    loop = asyncio.new_event_loop()
-
-    async def serve() -> None:
-        about = {"state": state, "address": found}
-        names = [("", _Page), (r"(state\.json|health)", _Json), (r"((?:page|watch)\.css|watch\.js)", _Static)]
-        app = web.Application(
-            [(re.escape(found.prefix) + name, handler, about) for name, handler in names], log_function=lambda _: None
+    with listening:
+        found = PageAddress(int(listening.getsockname()[1]), address.prefix, address.behind_hub)
+        # -P: a file in the course must not replace a module
+        command = [sys.executable, "-P", "-m", __name__, str(root), str(listening.fileno()), found.prefix]
+        server = subprocess.Popen(
+            [*command, *(["behind-hub"] if found.behind_hub else [])],
+            stdin=subprocess.PIPE,
+            pass_fds=[listening.fileno()],
+            start_new_session=True,  # Ctrl-C is for this process
         )
-        server = HTTPServer(app, max_body_size=SIZE)
-        server.add_socket(listening)
-        await stopped.wait()
-        server.stop()
-        await server.close_all_connections()
-
-    stopped = asyncio.Event()
-    thread = Thread(target=lambda: loop.run_until_complete(serve()), name="page", daemon=True)
-    thread.start()
-    try:
-        yield found
-    finally:
-        loop.call_soon_threadsafe(stopped.set)
-        thread.join()
-        loop.close()
+    with server:
+        try:
+            yield found
+        finally:
+            server.terminate()
 
 
-class _Handler(web.RequestHandler):
-    def initialize(self, state: Callable[[], dict[str, Any]], address: PageAddress) -> None:
-        self.state, self.address = state, address
+async def _serve(root: Path, listening: socket, address: PageAddress) -> None:
+    """Answer requests until the process that watches ends, and with it standard input."""
+    about = {"root": root, "address": address}
+    names = [("", _Page), (r"(state\.json|health)", _Json), (r"((?:page|watch)\.css|watch\.js)", _Static)]
+    handlers: list[Any] = [(re.escape(address.prefix) + name, handler, about) for name, handler in names]
+    server = LocalServer(web.Application(handlers, log_function=lambda _: None), max_body_size=SIZE)
+    server.add_socket(listening)
+    await asyncio.to_thread(sys.stdin.buffer.read)
 
-    def set_default_headers(self) -> None:
-        self.set_header("Content-Security-Policy", POLICY)
-        for name, value in HEADERS.items():
-            self.set_header(name, value)
-        self.clear_header("Server")
+
+def main(root: str, descriptor: str, prefix: str, *behind_hub: str) -> None:
+    """Serve the page from the socket with this descriptor."""
+    os.nice(10)
+    listening = socket(fileno=int(descriptor))
+    listening.setblocking(False)
+    address = PageAddress(int(listening.getsockname()[1]), prefix, bool(behind_hub))
+    asyncio.run(_serve(Path(root), listening, address))
+
+
+class _Handler(LocalHandler):
+    policy = POLICY
+
+    def initialize(self, root: Path, address: PageAddress) -> None:
+        self.root, self.address = root, address
+
+    @property
+    def state(self) -> dict[str, Any]:
+        if not (state := last_state(self.root)):  # somebody has deleted the file
+            raise web.HTTPError(503)
+        return public(state)
 
     def prepare(self) -> None:
         """Without a hub, refuse other host names: a page elsewhere could claim one (DNS rebinding)."""
         if not self.address.behind_hub and self.request.host not in [f"{name}:{self.address.port}" for name in LOCAL]:
             raise web.HTTPError(403)
 
-    def write_error(self, status_code: int, **kwargs: Any) -> None:
-        self.finish({"message": self._reason})
-
 
 class _Page(_Handler):
     def get(self) -> None:
         template = page_templates(TEMPLATES).get_template("watch.html.j2")
-        self.finish(template.render(state=public(self.state())))
+        when = in_zone(self.state["timezone"])
+        self.finish(template.render(state=self.state, when=when))
 
 
 class _Json(_Handler):
     def get(self, name: str) -> None:
         """Send the state, or only whether it is healthy, with status 503 if it is not."""
-        state = public(self.state())
+        state = self.state
         if name == "health":
             self.set_status(200 if state["healthy"] else 503)
             state = {"healthy": state["healthy"]}
@@ -157,3 +174,7 @@ class _Static(_Handler):
     def get(self, name: str) -> None:
         self.set_header("Content-Type", f"text/{'css' if name.endswith('css') else 'javascript'}; charset=utf-8")
         self.finish(STYLE if name == "page.css" else (TEMPLATES / name).read_bytes())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

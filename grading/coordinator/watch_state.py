@@ -22,9 +22,10 @@ LOCK, FILE = ".grading-watch", ".grading-watch.json"
 
 @dataclass
 class WatchState:
-    """The state of the service, without names. Times are in UTC.
+    """The state of the service, without names. Times are in UTC; the page shows them in the course's time zone.
 
     doing           "waiting for submissions", "working", "waiting for another command" or "stopped"
+    timezone        the course's
     waiting         number of submissions without feedback, failed and held-back ones included
     held_back       how many of these a limit of attempts holds back
     released        number of pages released since the start
@@ -38,6 +39,7 @@ class WatchState:
     since: str = field(default_factory=lambda: now())
     at: str = ""
     doing: str = ""
+    timezone: str = "UTC"
     waiting: int = 0
     held_back: int = 0
     released: int = 0
@@ -56,14 +58,19 @@ class WatchState:
 def read_state(root: Path) -> dict[str, Any]:
     """The state as last written, with `running`; only that if the course was never watched."""
     try:
+        with FileLock(root / LOCK, timeout=0):
+            return {"running": False, **last_state(root)}
+    except Timeout:
+        return {"running": True, **last_state(root)}
+
+
+def last_state(root: Path) -> dict[str, Any]:
+    """The state as last written; empty if the course was never watched."""
+    try:
         written: dict[str, Any] = json.loads((root / FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         written = {}
-    try:
-        with FileLock(root / LOCK, timeout=0):
-            return {"running": False, **written}
-    except Timeout:
-        return {"running": True, **written}
+    return written
 
 
 @contextmanager

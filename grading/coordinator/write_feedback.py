@@ -20,7 +20,7 @@ from ..errors import StepFailed
 from ..stopped import tell_if_stopped
 from .executors import pool
 from .nbgrader_api import feedback, handed_in, is_registered
-from .progress import progress_bars, seconds_each, show_failures
+from .progress import describe_error, progress_bars, seconds_each, show_failures
 
 
 def write_feedback(
@@ -80,6 +80,8 @@ def _write_pages(
             page.result()
         except StepFailed as error:
             failed[student] = str(error)
+        except Exception as error:  # one page must not stop the others
+            failed[student] = f"{name}, {student}: {describe_error(error)}"
         file = "" if student in failed else f"feedback/{student}/{name}/{name}.html"
         done({"lesson": name, "student": student, "page": file, "why": failed.get(student, "")})
         progress.update(row, advance=1, description=f"{name}: {shortened(student)}")

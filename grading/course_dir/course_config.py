@@ -104,6 +104,8 @@ def settings_of(course: CourseFile) -> Config:
     if "late" in said:
         for name in sorted(course.late.model_fields_set):
             config.LatePolicy[name] = getattr(course.late, name)
+    if course.timezone:
+        config.LatePolicy.timezone = course.timezone
     for name in sorted(course.publish.model_fields_set):
         config.Delivery[name] = getattr(course.publish, name)
     limits = course.limits

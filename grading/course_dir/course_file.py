@@ -53,8 +53,8 @@ class ExerciseEntry(Table):
 class Attempts(Table):
     """How many of a student's submissions of a lesson `grading watch` grades (0: no limit), and which one counts."""
 
-    per_hour: int = Field(default=0, ge=0)
-    per_day: int = Field(default=0, ge=0)
+    per_hour: int = Field(default=10, ge=0)
+    per_day: int = Field(default=30, ge=0)
     counts: Literal["last", "best"] = "last"
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from grading.plural import plural
 
 from ..errors import CourseError
+from .course_folder import make_course_directory
 from .course_template import course_id
 from .lesson_base import kept_base, read_lessons
 from .lessons import COURSE_FILE
@@ -54,6 +55,7 @@ def begin_next_term(root: Path, previous: Path, exchange: str = "") -> list[str]
     check_exchange(exchange)
     name = course_id(root.resolve().name)
     text, said = next_term_config(_config_of(previous), "" if (previous / COURSE_FILE).exists() else name)
+    make_course_directory(root)
     begin_with(root, files, base or {})
     for path in _other_files(previous):
         target = root / path.relative_to(previous)

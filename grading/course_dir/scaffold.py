@@ -17,6 +17,7 @@ from grading.plural import plural
 
 from ..errors import CourseError
 from .course_config import default_config_file
+from .course_folder import make_course_directory
 from .course_template import TEMPLATES, write_course_file
 from .lesson_base import keep_base, read_lessons, write_lessons
 from .paths import CONFIG
@@ -48,6 +49,7 @@ build/
 .grading-owner
 .grading-watch*
 .grading-attempts*
+.grading-review-*
 __pycache__/
 .ipynb_checkpoints/
 """
@@ -67,6 +69,7 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
     done = []
     with unpacked_course(lessons) as origin:
         files = read_lessons(origin) if origin else {}
+    make_course_directory(root)
     begin_with(root, files, files)
     (root / CONFIG).write_text(_settings(exchange), encoding="utf-8")
     done += [f"{path}: written" for path in (write_course_file(root), root / CONFIG)]

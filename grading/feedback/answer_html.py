@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
+from ..notebooks.named_pictures import all_pictures, gather_pictures
 from ..notebooks.sanitize_html import from_markdown
 
 
@@ -19,5 +22,8 @@ def prepare(request: dict[str, Any], place: Path) -> None:
 
 
 def run(request: dict[str, Any], data: bytes, about: None) -> Iterator[dict[str, Any]]:
-    """Render `request["text"]`; yields one message, {"html": text}. The notebook itself is not read."""
-    yield {"html": str(from_markdown(request["text"], deeper=2))}
+    """Render `request["text"]` with the pictures of the notebook; yields one message, {"html": text}."""
+    cells = nbformat.reads(data.decode(), as_version=4).cells
+    for cell in cells:
+        gather_pictures(cell)  # as `review.answer_texts` does
+    yield {"html": str(from_markdown(request["text"], all_pictures(cells), deeper=2))}

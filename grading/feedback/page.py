@@ -32,7 +32,10 @@ from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_
 
 from ..judge.gradebook_view import CellGrade, GradebookView, title_of
 from ..notebooks import sanitize_html
+from ..notebooks.answers_beside import PICTURES
+from ..notebooks.named_pictures import all_pictures
 from ..notebooks.submitted_file import UNREADABLE
+from ..points import points_text
 from ..safe_html import page_templates
 
 TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "feedback.html.j2"
@@ -91,6 +94,7 @@ class ExercisePage:
     report: Report | None = None
     by_a_person: bool = False
     open: bool = False  # no points are given or lost yet
+    again: bool = False  # a person looks again at the points
 
 
 @dataclass(frozen=True)
@@ -118,12 +122,14 @@ class FeedbackPage:
     earned: float
     points: float
     open: float
+    again: float
     late_penalty: float
     late: str
     exercises: list[ExercisePage]
     cells: list[Cell]
     repairs: list[str]
     unreadable: str
+    not_collected: list[str]
     sandboxed: bool
     sections: frozenset[str]
     not_run: bool
@@ -132,7 +138,9 @@ class FeedbackPage:
 
     @classmethod
     def of(cls, nb: NotebookNode, ids: dict[str, Any], known: GradebookView) -> FeedbackPage:
-        record = nb.metadata.get(RECORD, {})
+        record, pictures = nb.metadata.get(RECORD, {}), all_pictures(nb.cells)
+        for cell in filter(answered_question, nb.cells):
+            cell["attachments"] = pictures  # which are in a cell below
         shown = [cell for cell in nb.cells if not _is_omitted(cell, known)]
         cells = [_cell(cell, known) for cell in shown]
         exercises = [cell.exercise for cell in cells if cell.exercise is not None]
@@ -143,12 +151,14 @@ class FeedbackPage:
             earned=max(0.0, sum(e.earned for e in exercises) - known.late_penalty),
             points=sum(e.points for e in exercises),
             open=sum(e.points for e in exercises if e.open),
+            again=sum(e.points for e in exercises if e.again),
             late_penalty=known.late_penalty,
             late=known.late,
             exercises=exercises,
             cells=[cell for cell in cells if cell.html or cell.outputs or cell.exercise],
             repairs=[str(text) for text in record.get("repairs", [])],
             unreadable=str(record.get("unreadable", "")),
+            not_collected=list(known.not_collected),
             sandboxed=bool(record.get("sandboxed", True)),
             sections=frozenset(SECTION_ID.findall("".join(c.html for c in cells if c.kind == "text"))),
             not_run=any("demo" in c.metadata.get("tags", []) and not c.outputs for c in shown),
@@ -158,7 +168,9 @@ class FeedbackPage:
 
 
 def _is_omitted(cell: NotebookNode, known: GradebookView) -> bool:
-    """Whether to omit a cell: an unreadable file's notice, or the lesson's own text."""
+    """Whether to omit a cell: an unreadable file's notice, the lesson's own text, pictures shown in the answer above."""
+    if PICTURES in cell.metadata.get("tags", []):
+        return True
     marks = nbgrader_metadata(cell)
     if marks.get("grade") or marks.get("solution") or marks.get("task"):
         return False
@@ -193,7 +205,7 @@ def _body(cell: NotebookNode) -> Markup:
     if not cell.source.strip():
         return NOTHING
     if answered_question(cell):
-        return sanitize_html.from_markdown(written_answer(cell.source), deeper=1)
+        return sanitize_html.from_markdown(written_answer(cell.source), cell.get("attachments"), deeper=1)
     if cell.cell_type == "markdown":
         return sanitize_html.from_markdown(cell.source, cell.get("attachments"), deeper=1)
     return (
@@ -214,8 +226,9 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         points = float(cell.metadata["nbgrader"].get("points", 0.0))
         grade = CellGrade(verdict.earned if verdict else 0.0, verdict.points if verdict else points)
         waiting = verdict is None or verdict.status == "needs a person"
+        again = False
     else:
-        waiting = grade.waiting
+        waiting, again = grade.waiting, grade.waiting and grade.given
     if waiting:
         mark, status, tone = MARKS["needs a person"]
     elif grade.manual:
@@ -234,7 +247,8 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         f"exercise-{exercise}",
         report=to_report(verdict) if verdict else None,
         by_a_person=grade.manual and not waiting,
-        open=waiting,
+        open=waiting and not again,
+        again=again,
     )
 
 
@@ -311,7 +325,7 @@ def normalise_headings(page: str) -> str:
 def _environment() -> Environment:
     environment = page_templates(TEMPLATES)
     environment.filters |= {"slug": sanitize_html.slug, "report": _report}
-    environment.globals["report_styles"] = Markup(STYLE)
+    environment.globals |= {"report_styles": Markup(STYLE), "points": points_text}
     return environment
 
 

@@ -10,9 +10,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
-from nbgrader.api import Base, Gradebook, MissingEntry
+from nbgrader.api import Base, Gradebook, MissingEntry, SubmittedAssignment
 from sqlalchemy import Boolean, Column, Float, String, Text
+
+from ..course_dir.course_time import after
+
+UTC = ZoneInfo("UTC")
 
 
 class AccommodationRow(Base):
@@ -29,7 +34,7 @@ class AccommodationRow(Base):
 class Accommodation:
     """One student's accommodation in one lesson.
 
-    more     time after the due date
+    more     time after the due date, by the clocks of the course's time zone
     excused  whether the lesson does not count
     """
 
@@ -48,8 +53,8 @@ def accommodations(gradebook: Gradebook, lesson: str = "") -> Iterator[Accommoda
         yield Accommodation(row.lesson, row.student, more, bool(row.excused), row.why)
 
 
-def grant(gradebook: Gradebook, leave: Accommodation) -> None:
-    """Replace a student's accommodation; an empty one deletes it. Commits."""
+def grant(gradebook: Gradebook, leave: Accommodation, zone: ZoneInfo = UTC) -> None:
+    """Replace a student's accommodation; an empty one deletes it. Commits. `zone`: the course's time zone."""
     seconds = None if leave.more is None else leave.more.total_seconds()
     if leave.more is None and not leave.excused:
         gradebook.db.query(AccommodationRow).filter(
@@ -61,12 +66,17 @@ def grant(gradebook: Gradebook, leave: Accommodation) -> None:
         )
         gradebook.db.merge(row)
     with suppress(MissingEntry):  # no submission yet: `apply` sets it later
-        gradebook.find_submission(leave.lesson, leave.student).extension = leave.more
+        _extend(gradebook.find_submission(leave.lesson, leave.student), leave.more, zone)
     gradebook.db.commit()
 
 
-def apply(gradebook: Gradebook, lesson: str, student: str) -> None:
-    """Copy the extension to nbgrader's submission. The caller ends the transaction."""
+def apply(gradebook: Gradebook, lesson: str, student: str, zone: ZoneInfo) -> None:
+    """Copy the extension to nbgrader's submission. The caller ends the transaction. `zone`: the course's time zone."""
     row = gradebook.db.get(AccommodationRow, (lesson, student))
     if row is not None and row.seconds is not None:
-        gradebook.find_submission(lesson, student).extension = timedelta(seconds=row.seconds)
+        _extend(gradebook.find_submission(lesson, student), timedelta(seconds=row.seconds), zone)
+
+
+def _extend(submission: SubmittedAssignment, more: timedelta | None, zone: ZoneInfo) -> None:
+    due = submission.assignment.duedate
+    submission.extension = after(due, more, zone) - due if more and due else None

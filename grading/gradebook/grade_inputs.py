@@ -14,6 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from nbgrader.utils import notebook_hash
+
 from course.outline import FILE as OUTLINE
 from grading.course_dir.fingerprints import Packages
 from grading.errors import Unreadable
@@ -35,6 +37,9 @@ WORDS = {
 }
 """The inputs of a grade, as phrases that say why it is computed again."""
 LATENESS = ("timestamp", "late")  # inputs of the penalty alone
+OWN = ("submission", *LATENESS)  # inputs of one submission
+ATTEMPT = "attempt"  # names a submission of nbgrader's exchange, as its feedback page is named; "" for another one
+MAX_SECRET = 1000  # bytes; nbgrader's has 128
 
 
 def of_lesson(work: Job) -> dict[str, str]:
@@ -59,13 +64,23 @@ def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, 
     lesson  result of `of_lesson`
     late    text that decides the late penalty
     """
-    own = {"submission": digest_of_file(handed_in), "timestamp": _text(handed_in.parent / "timestamp.txt")}
+    secret = _text(handed_in.parent / "submission_secret.txt", MAX_SECRET)
+    own = {
+        "submission": digest_of_file(handed_in),
+        "timestamp": _text(handed_in.parent / "timestamp.txt").strip(),
+        ATTEMPT: notebook_hash(secret=secret, notebook_id=handed_in.stem) if secret else "",
+    }
     return {**lesson, **own, "late": late}
 
 
 def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """The changes, each as the end of a sentence with "because"."""
     return [f"{words} changed" for key, words in WORDS.items() if not same_grade(key, before.get(key), now.get(key))]
+
+
+def alike(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """Whether two submissions were graded in the same way."""
+    return all(same_grade(key, before.get(key), now.get(key)) for key in WORDS if key not in OWN)
 
 
 def only_lateness(since: list[str]) -> bool:
@@ -91,12 +106,12 @@ def digest_of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _text(path: Path) -> str:
-    """The submission time as nbgrader stores it; "" if unknown."""
+def _text(path: Path, most: int = 100) -> str:
+    """A text that nbgrader stores beside a submission, at most so many bytes of it; "" if unknown."""
     try:
         descriptor = os.open(resolve(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
-            return stream.read(100).decode(errors="replace").strip()
+            return stream.read(most).decode(errors="replace")
     except (Unreadable, OSError):
         return ""
 

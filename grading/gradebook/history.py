@@ -63,7 +63,10 @@ class ScoreSnapshot:
 
 @dataclass(frozen=True)
 class PastGrade:
-    """A replaced grade, with phrases on what had changed when it was replaced."""
+    """A replaced grade, with phrases on what had changed when it was replaced.
+
+    made_of  its inputs (`grade_inputs`); empty for a grade that was replaced by version 0.2
+    """
 
     student: str
     lesson: str
@@ -71,6 +74,7 @@ class PastGrade:
     replaced_at: datetime
     since: list[str]
     standings: ScoreSnapshot
+    made_of: Mapping[str, str]
 
 
 def score_snapshot(submitted: SubmittedNotebook, verdicts: Mapping[str, ExerciseVerdict]) -> ScoreSnapshot:
@@ -90,13 +94,23 @@ def score_snapshot(submitted: SubmittedNotebook, verdicts: Mapping[str, Exercise
     return ScoreSnapshot(found, float(submitted.late_submission_penalty or 0.0))
 
 
-def archive(gradebook: Gradebook, notebook: str, graded_at: datetime, since: list[str], was: ScoreSnapshot) -> None:
+def archive(
+    gradebook: Gradebook,
+    notebook: str,
+    graded_at: datetime,
+    since: list[str],
+    was: ScoreSnapshot,
+    made_of: Mapping[str, str],
+) -> None:
     """Store the old points of a submitted notebook.
 
-    `notebook`: its id. The caller ends the transaction.
+    notebook  its id
+    made_of   the inputs of the old grade
+
+    The caller ends the transaction.
     """
     now = datetime.now(UTC).replace(tzinfo=None)
-    columns = {"since": json.dumps(since), "was": json.dumps(asdict(was))}
+    columns = {"since": json.dumps(since), "was": json.dumps({**asdict(was), "made_of": dict(made_of)})}
     gradebook.db.add(HistoryRow(notebook_id=notebook, graded_at=graded_at, replaced_at=now, **columns))
 
 
@@ -117,9 +131,9 @@ def past_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> It
     found = found.filter(Assignment.name == lesson) if lesson else found
     found = found.filter(Student.id == student) if student else found
     for row, name, who in found:
-        yield PastGrade(
-            who, name, row.graded_at, row.replaced_at, json.loads(row.since), _from_json(json.loads(row.was))
-        )
+        was = json.loads(row.was)
+        about = json.loads(row.since), _from_json(was), was.get("made_of", {})
+        yield PastGrade(who, name, row.graded_at, row.replaced_at, *about)
 
 
 def _from_json(data: dict[str, Any]) -> ScoreSnapshot:

@@ -12,6 +12,8 @@ from nbgrader.api import Base, Gradebook, SubmittedAssignment
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Column, String, Text
 
+from ..course_dir.course_time import by_the_clock, shown, zone_of
+
 MINUTE = 60.0
 
 
@@ -24,23 +26,36 @@ class LateReasonRow(Base):
     why = Column(Text, nullable=False)
 
 
-def penalty(penalties: AssignLatePenalties, student: str, score: float, seconds_late: float) -> float | None:
-    """Points to take off, from 0 to `score`, as AssignLatePenalties computes them."""
-    if seconds_late <= 0:
+def is_late(due: datetime | None, came: datetime | None) -> bool:
+    """Whether a submission came after its due date. None: unknown, or there is none."""
+    return due is not None and came is not None and came > due
+
+
+def penalty(
+    penalties: AssignLatePenalties, student: str, score: float, due: datetime | None, came: datetime | None
+) -> float | None:
+    """Points to take off, from 0 to `score`, as AssignLatePenalties computes them. `due`: with an extension.
+
+    Our own plugin counts days of the calendar in the course's time zone; nbgrader's plugins know seconds only.
+    """
+    if due is None or came is None or not is_late(due, came):
         return None
     penalties.init_plugin()
-    found = penalties.plugin_inst.late_submission_penalty(student, score, seconds_late)
+    plugin = penalties.plugin_inst
+    seconds = plugin.seconds_late(due, came) if hasattr(plugin, "seconds_late") else (came - due).total_seconds()
+    found = plugin.late_submission_penalty(student, score, seconds)
     return None if found is None else min(max(float(found), 0.0), float(score))
 
 
 def reason(penalties: AssignLatePenalties, submission: SubmittedAssignment) -> str:
     """How late a submission was and what the rule takes off, in one or two sentences."""
-    extension = f", with an extension of {in_words(submission.extension)}" if submission.extension else ""
-    by = in_words(timedelta(seconds=submission.total_seconds_late))
+    zone, due = zone_of(penalties.config), submission.assignment.duedate
+    extended = in_words(by_the_clock(due, submission.duedate, zone)) if submission.extension else ""
+    extension = f", with an extension of {extended}" if extended else ""
+    by = in_words(by_the_clock(submission.duedate, submission.timestamp, zone))
     penalties.init_plugin()
     rule = getattr(penalties.plugin_inst, "in_words", str)()
-    due = f"{shown(submission.assignment.duedate)}{extension}"
-    return f"It was handed in {by} after the due date ({due}){(f': {rule}' if rule else '')}."
+    return f"It was handed in {by} after the due date ({shown(due, zone)}{extension}){(f': {rule}' if rule else '')}."
 
 
 def write_reason(gradebook: Gradebook, notebook: str, why: str) -> None:
@@ -67,7 +82,3 @@ def in_words(time: timedelta) -> str:
     minutes = max(1, math.ceil(time.total_seconds() / MINUTE))
     amounts = zip((minutes // 1440, minutes // 60 % 24, minutes % 60), ("day", "hour", "minute"), strict=True)
     return " ".join([f"{n} {unit}{'s' * (n != 1)}" for n, unit in amounts if n][:2])
-
-
-def shown(time: datetime) -> str:
-    return f"{time:%Y-%m-%d %H:%M} UTC"

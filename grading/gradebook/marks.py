@@ -14,29 +14,16 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from nbgrader.api import Base, Comment, Grade, Gradebook, SubmittedNotebook
+from nbgrader.api import Comment, Grade, Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import Boolean, Column, DateTime, Float, String, Text, and_, false, select, update
+from sqlalchemy import and_, false, select, update
 
 from grading.errors import Conflict
+from grading.points import rounded
 
-from .rubric import ROUNDING, Rubric
+from .answer_marks import MarkRow
+from .rubric import Rubric
 from .store import GradeRow, apply_late_penalty
-
-
-class MarkRow(Base):
-    """The rubric items of an answer; without a foreign key, like `store.GradeRow`."""
-
-    __tablename__ = "attention_review"
-
-    notebook_id = Column(String(32), primary_key=True)  # of the submitted notebook
-    cell = Column(String(128), primary_key=True)  # name of the cell with the points
-    items = Column(Text, nullable=False)
-    adjust = Column(Float, nullable=False)
-    points = Column(Float)  # as written to nbgrader's columns; None: not graded
-    alone = Column(Boolean, nullable=False)
-    by = Column(String(128), nullable=False)
-    at = Column(DateTime, nullable=False)
 
 
 @dataclass(frozen=True)
@@ -68,7 +55,7 @@ class Mark:
     @property
     def points(self) -> float | None:
         """The points that a person gave; None if nobody did."""
-        return None if self.manual is None else round(self.manual + (self.extra or 0.0), ROUNDING)
+        return None if self.manual is None else self.manual + (self.extra or 0.0)
 
     @property
     def from_elsewhere(self) -> bool:
@@ -76,7 +63,7 @@ class Mark:
 
         They do, for example, after a change in the formgrader.
         """
-        return self.points is not None and self.points != self.written
+        return self.points is not None and (self.written is None or rounded(self.points - self.written) != 0)
 
     @property
     def stamp(self) -> str:
@@ -92,7 +79,7 @@ class Mark:
         """
         if self.points is None or self.from_elsewhere:
             return False
-        return self.points != round(max(rubric.earned(self.items) + self.adjust, 0.0), ROUNDING)
+        return rounded(self.points - max(rubric.earned(self.items) + self.adjust, 0.0)) != 0
 
     def given(self, rubric: Rubric, items: Iterable[str], adjust: float, *, graded: bool) -> Mark:
         """Return this answer with other points.
@@ -103,15 +90,15 @@ class Mark:
             waits = self.auto is None or self.waiting
             return replace(self, items=(), adjust=0.0, written=None, manual=None, extra=None, waiting=waits)
         chosen = rubric.known(items)
-        total = round(max(rubric.earned(chosen) + adjust, 0.0), ROUNDING)
-        extra = round(total - rubric.points, ROUNDING)
+        total = max(rubric.earned(chosen) + adjust, 0.0)
+        extra = total - rubric.points
         return replace(
             self,
             items=chosen,
-            adjust=round(adjust, ROUNDING),
+            adjust=adjust,
             written=total,
             manual=min(total, rubric.points),
-            extra=extra if extra > 0 else None,
+            extra=extra if rounded(extra) > 0 else None,
             waiting=False,
         )
 
@@ -164,7 +151,8 @@ def _mark(row: Any, rubric: Rubric) -> Mark:
     if not mark.from_elsewhere:
         return mark
     assert mark.points is not None
-    return replace(mark, adjust=round(mark.points - rubric.earned(chosen), ROUNDING))
+    adjust = mark.points - rubric.earned(chosen)
+    return replace(mark, adjust=adjust if rounded(adjust) else 0.0)
 
 
 def chosen_items(gradebook: Gradebook, notebook: str) -> dict[str, list[str]]:
@@ -243,9 +231,8 @@ def _write_late_penalties(gradebook: Gradebook, notebooks: Iterable[str], penalt
     """Compute the penalties again: a penalty may be a share of the points."""
     found = gradebook.db.query(SubmittedNotebook).filter(SubmittedNotebook.id.in_(list(notebooks)))
     for submitted in found:
-        if submitted.assignment.total_seconds_late > 0:
-            gradebook.db.expire(submitted)  # the database computes its sum of points
-            apply_late_penalty(gradebook, submitted, submitted.student.id, penalties)
+        gradebook.db.expire(submitted)  # the database computes its sum of points
+        apply_late_penalty(gradebook, submitted, submitted.student.id, penalties)
 
 
 def to_json(mark: Mark) -> dict[str, Any]:

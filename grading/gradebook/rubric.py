@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.errors import RubricError
+from grading.points import rounded
 
 from ..course_dir.toml_text import to_toml
 from ..exercises.question import Question, RubricItem
@@ -23,7 +24,6 @@ from ..exercises.question import Question, RubricItem
 FOLDER = "rubrics"
 NOTE = "Edited on the page of `grading review`; this file replaces the question's own rubric."
 MOST_ITEMS, MOST_TEXT = 50, 2_000
-ROUNDING = 4  # digits of points
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Rubric:
         """
         chosen = set(ids)
         total = sum(item.points for item in self.items if item.id in chosen)
-        return round(min(max(total + (self.points if self.from_full else 0.0), 0.0), self.points), ROUNDING)
+        return min(max(total + (self.points if self.from_full else 0.0), 0.0), self.points)
 
     def known(self, ids: Iterable[str]) -> tuple[str, ...]:
         """Those of these ids that are in the rubric, in the rubric's order."""
@@ -87,15 +87,15 @@ def load_rubric(file: Path, points: float, question: Question | None) -> Rubric:
         return _scaled(_parsed(file), points)
     if question is None:
         return Rubric(points)
-    return Rubric(points, tuple(Item(i.id, i.text, round(i.points, ROUNDING)) for i in question.worth(points).rubric))
+    return Rubric(points, tuple(Item(i.id, i.text, i.points) for i in question.worth(points).rubric))
 
 
 def with_edited_rubrics(root: Path, lesson: str, questions: Mapping[str, Question]) -> dict[str, Question]:
-    """Replace the questions' own rubrics by the rubrics in force. Raises RubricError."""
+    """Replace the questions' own rubrics by the rubrics in force, with the points to show. Raises RubricError."""
     found = {}
     for name, question in questions.items():
         rubric = load_rubric(file_of(root, lesson, name), question.points, question)
-        found[name] = replace(question, rubric=tuple(RubricItem(i.id, i.text, i.points) for i in rubric.items))
+        found[name] = replace(question, rubric=tuple(RubricItem(i.id, i.text, rounded(i.points)) for i in rubric.items))
     return found
 
 
@@ -104,7 +104,7 @@ def _scaled(rubric: Rubric, points: float) -> Rubric:
     if rubric.points == points or not rubric.points:
         return replace(rubric, points=points)
     factor = points / rubric.points
-    items = tuple(replace(item, points=round(item.points * factor, ROUNDING)) for item in rubric.items)
+    items = tuple(replace(item, points=item.points * factor) for item in rubric.items)
     return replace(rubric, points=points, items=items)
 
 
@@ -129,7 +129,7 @@ def from_page(rows: Sequence[Mapping[str, Any]], points: float, from_full: bool,
         if not name:
             name = next(f"item-{n}" for n in range(1, len(used) + 2) if f"item-{n}" not in used)
             used.add(name)
-        items.append(Item(name, str(row["text"]).strip(), round(float(row["points"]), ROUNDING)))
+        items.append(Item(name, str(row["text"]).strip(), float(row["points"])))
     return checked(Rubric(points, tuple(items), from_full))
 
 

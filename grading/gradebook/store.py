@@ -36,9 +36,12 @@ from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_of, grade_id
 from grading.notebooks.verdict_cell import is_autograded, verdict_of
 
+from ..course_dir.course_time import zone_of
 from ..gradebook import late_rules
+from ..points import rounded
 from . import accommodations, history
-from .grade_inputs import LATENESS, differences, digest_of_text
+from .answer_marks import Marks, kept_marks, replace_marks
+from .grade_inputs import ATTEMPT, LATENESS, differences, digest_of_text
 from .open_grades import forget_settled
 
 LOG = logging.getLogger(__name__)
@@ -134,6 +137,15 @@ def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssi
     return {str(submission.student_id): submission for submission in found}
 
 
+def current_grades(gradebook: Gradebook, lesson: str) -> Iterator[tuple[str, history.ScoreSnapshot, Mapping[str, str]]]:
+    """Student, points and inputs of each grade of a lesson."""
+    submissions = submissions_of(gradebook, lesson)
+    for grade in stored_grades(gradebook, lesson):
+        for submitted in submissions[grade.student].notebooks:
+            if submitted.name == grade.notebook:
+                yield grade.student, history.score_snapshot(submitted, {}), grade.made_of
+
+
 def save(
     gradebook: Gradebook,
     ids: Mapping[str, str],
@@ -155,16 +167,16 @@ def save(
         row = gradebook.db.get(GradeRow, submitted.id)
         old = _stored_grade(row, ids["student"], ids["assignment"], ids["notebook"]) if row else None
         was = history.score_snapshot(submitted, old.verdicts) if old else None
-        accommodations.apply(gradebook, ids["assignment"], ids["student"])
-        answers = _answers(nb, made_of)
-        same = _unchanged(old, made_of, answers)
-        _write_points(submitted, nb, same, forget_settled(gradebook, submitted))
+        accommodations.apply(gradebook, ids["assignment"], ids["student"], zone_of(penalties.config))
+        answers, asked = _answers(nb, made_of), forget_settled(gradebook, submitted)
+        changed, another = _changed(old, answers), old and old.made_of.get("submission") != made_of["submission"]
+        marks = replace_marks(gradebook, submitted, changed, answers) if another else {}
+        _write_points(submitted, nb, marks, asked, look=() if another else changed)
         gradebook.db.flush()
         gradebook.db.expire(submitted)  # the database computes its sum of points
         apply_late_penalty(gradebook, submitted, ids["student"], penalties)
-        if old and was and was != history.score_snapshot(submitted, found):
-            since = differences(dict(old.made_of), dict(made_of))
-            history.archive(gradebook, submitted.id, old.graded_at, since, was)
+        if old and was and (was != history.score_snapshot(submitted, found) or _other_attempt(old, made_of)):
+            _archive(gradebook, submitted, old, made_of, was)
         gradebook.db.merge(
             GradeRow(
                 notebook_id=submitted.id,
@@ -183,25 +195,42 @@ def save(
 def save_lateness(
     gradebook: Gradebook, ids: Mapping[str, str], made_of: Mapping[str, str], penalties: AssignLatePenalties
 ) -> None:
-    """Compute the late penalty of a stored grade again, in one transaction; its verdicts and points stay.
+    """Compute the late penalty of a stored grade again, in one transaction.
 
-    Its verdicts and points stay. Arguments as in `save`; only the keys in LATENESS of `made_of` are used.
+    Its verdicts and points stay. Arguments as in `save`; of `made_of`, only ATTEMPT and the keys in LATENESS are used.
     """
     try:
         submitted = _lock_rows(gradebook, ids)
         row = gradebook.db.get(GradeRow, submitted.id)
         old = _stored_grade(row, ids["student"], ids["assignment"], ids["notebook"])
         was = history.score_snapshot(submitted, old.verdicts)
-        accommodations.apply(gradebook, ids["assignment"], ids["student"])
+        accommodations.apply(gradebook, ids["assignment"], ids["student"], zone_of(penalties.config))
         apply_late_penalty(gradebook, submitted, ids["student"], penalties)
-        if was != history.score_snapshot(submitted, old.verdicts):
-            history.archive(gradebook, submitted.id, old.graded_at, differences(dict(old.made_of), dict(made_of)), was)
-        row.made_of = json.dumps({**old.made_of, **{key: made_of[key] for key in LATENESS}})
+        if was != history.score_snapshot(submitted, old.verdicts) or _other_attempt(old, made_of):
+            _archive(gradebook, submitted, old, made_of, was)
+        row.made_of = json.dumps({**old.made_of, **{key: made_of.get(key, "") for key in (*LATENESS, ATTEMPT)}})
         row.graded_at = datetime.now(UTC).replace(tzinfo=None)
         gradebook.db.commit()
     except BaseException:
         gradebook.db.rollback()
         raise
+
+
+def _other_attempt(old: StoredGrade, made_of: Mapping[str, str]) -> bool:
+    """Whether the old grade is of another submission in the exchange, which may count again (`attempts`)."""
+    return bool(old.made_of.get(ATTEMPT)) and old.made_of[ATTEMPT] != made_of.get(ATTEMPT)
+
+
+def _archive(
+    gradebook: Gradebook,
+    submitted: SubmittedNotebook,
+    old: StoredGrade,
+    made_of: Mapping[str, str],
+    was: history.ScoreSnapshot,
+) -> None:
+    since, inputs = differences(dict(old.made_of), dict(made_of)), {**old.made_of}
+    inputs.pop(ANSWERS, None)
+    history.archive(gradebook, submitted.id, old.graded_at, since, was, inputs)
 
 
 def _lock_rows(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNotebook:
@@ -221,34 +250,54 @@ def _lock_rows(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNoteboo
 
 
 def _answers(nb: NotebookNode, made_of: Mapping[str, str]) -> dict[str, str]:
-    """Digests of the texts that a person looks at, by grade_id.
+    """Digests of the texts that a person looks at, by name of a graded cell, or of an answer's.
 
     This is the answer, or the whole submission if no cell contains the answer.
     """
     sources = {grade_id(cell): cell.source for cell in nb.cells if utils.is_solution(cell)}
     graded = [cell for cell in nb.cells if utils.is_grade(cell) or utils.is_task(cell)]
     names = {grade_id(cell): exercise_of(cell) if is_autograded(cell) else grade_id(cell) for cell in graded}
-    return {cell: digest_of_text(sources.get(name, made_of["submission"])) for cell, name in names.items()}
+    texts = {cell: sources.get(name, made_of["submission"]) for cell, name in names.items()}
+    return {cell: digest_of_text(text) for cell, text in {**sources, **texts}.items()}
 
 
-def _unchanged(old: StoredGrade | None, made_of: Mapping[str, str], answers: Mapping[str, str]) -> set[str]:
-    """The cells whose answers have not changed since they were last graded."""
-    if old is None:
-        return set()
-    if ANSWERS not in old.made_of:  # graded by version 0.1
-        return set(answers) if old.made_of.get("submission") == made_of["submission"] else set()
-    before = json.loads(old.made_of[ANSWERS])
-    return {name for name, digest in answers.items() if before.get(name) == digest}
+def _changed(old: StoredGrade | None, answers: Mapping[str, str]) -> dict[str, str]:
+    """The cells whose answers have changed since they were last graded, each with the digest before."""
+    whole = digest_of_text(old.made_of.get("submission", "")) if old else ""
+    stored: dict[str, str] = json.loads(old.made_of.get(ANSWERS, "{}")) if old else {}
+    texts = set(stored.values())  # version 0.1 stored no digests, and 0.2 fewer
+    return {
+        cell: stored.get(cell, whole)
+        for cell, digest in answers.items()
+        if (stored[cell] != digest if cell in stored else digest not in texts)
+    }
 
 
-def _write_points(submitted: SubmittedNotebook, nb: NotebookNode, same: Container[str], asked: Container[str]) -> None:
+def marks_to_come(
+    gradebook: Gradebook, submitted: SubmittedNotebook, old: StoredGrade, nb: NotebookNode, made_of: Mapping[str, str]
+) -> dict[str, Marks]:
+    """A person's marks that the changed answers of a new grade will have, by cell; empty for none."""
+    if old.made_of.get("submission") == made_of["submission"]:
+        return {}
+    answers = _answers(nb, made_of)
+    return kept_marks(gradebook, submitted.id, {cell: answers[cell] for cell in _changed(old, answers)})
+
+
+def _write_points(
+    submitted: SubmittedNotebook,
+    nb: NotebookNode,
+    marks: Mapping[str, Marks],
+    asked: Container[str],
+    look: Container[str],
+) -> None:
     """Write the points as nbgrader's SaveAutoGrades does, with two differences.
 
-    same   cells whose answer has not changed since it was last graded
+    marks  those of another submission's answers, by cell (`replace_marks`)
     asked  cells that somebody asked to look at again
+    look   cells whose manual points get another look
 
-    An exercise that needs a person gets no points rather than 0. Manual points get another look only if the answer, or
-    the automatic points beside them, have changed.
+    An exercise that needs a person gets no points rather than 0. Manual points also get another look if the automatic
+    points beside them have changed.
     """
     grades = {grade.name: grade for grade in submitted.grades}
     comments = {comment.name: comment for comment in submitted.comments}
@@ -261,11 +310,19 @@ def _write_points(submitted: SubmittedNotebook, nb: NotebookNode, same: Containe
                 grade.auto_score = None
             if grade.manual_score is None:
                 grade.needs_manual_grade = grade.auto_score is None or name in asked
-            elif name not in same or grade.auto_score != before:
-                grade.needs_manual_grade = True
+            else:
+                if own := marks.get(name):
+                    before, grade.needs_manual_grade = own["auto"], own["waiting"]
+                grade.needs_manual_grade |= name in look or _differ(grade.auto_score, before)
         if utils.is_solution(cell) or utils.is_task(cell):
             untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
             comments[grade_id(cell)].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
+
+
+def _differ(points: float | None, before: float | None) -> bool:
+    if points is None or before is None:
+        return points is not before
+    return rounded(points - before) != 0
 
 
 def apply_late_penalty(
@@ -275,7 +332,8 @@ def apply_late_penalty(
 
     The caller ends the transaction.
     """
-    lost = late_rules.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
-    submitted.late_submission_penalty = lost
-    late = submitted.assignment.total_seconds_late > 0
-    late_rules.write_reason(gradebook, submitted.id, late_rules.reason(penalties, submitted.assignment) if late else "")
+    submission = submitted.assignment
+    times = submission.duedate, submission.timestamp
+    submitted.late_submission_penalty = late_rules.penalty(penalties, student, submitted.score, *times)
+    why = late_rules.reason(penalties, submission) if late_rules.is_late(*times) else ""
+    late_rules.write_reason(gradebook, submitted.id, why)

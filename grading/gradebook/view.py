@@ -59,7 +59,14 @@ def known_to_gradebook(
             return GradebookView(ids["student"], title=title, left_out=left_out)
         full_name = " ".join(part for part in (student.first_name, student.last_name) if part)
         grades = {
-            g.name: CellGrade(g.score, g.max_score, g.manual_score is not None, is_open(g)) for g in notebook.grades
+            g.name: CellGrade(
+                g.score,
+                g.max_score,
+                manual=g.manual_score is not None,
+                waiting=is_open(g),
+                given=g.manual_score is not None or g.auto_score is not None,
+            )
+            for g in notebook.grades
         }
         comments = {c.name: c.comment for c in notebook.comments if c.comment}
         who = f"{full_name} ({student.id})" if full_name else str(student.id)

@@ -8,8 +8,9 @@ Does not cover: the right outcomes (`references`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
 from typing import Any
 
 from course.harness.check_case import coerced
@@ -40,33 +41,20 @@ def grade_exercise(
     seed: int = 0,
     source: NotebookSource | None = None,
     device: str = "cpu",
-    earlier: Iterable[tuple[Exercise, ExerciseVerdict]] = (),
+    in_place: Iterable[Exercise] = (),
     ignore_forbidden: bool = False,
 ) -> ExerciseVerdict:
     """Grade one exercise.
 
-    source   the submitted notebook's code, for forbidden names and for what the answer calls
-    earlier  exercises of the same notebook graded before: if the answer calls one that is wrong, unreadable or not
-             started and that comes before it in the lesson, it is graded again with a right one in its place, which
-             counts unless points are lost by it. The lesson's steps are among them, wherever they are: nobody grades
-             them, so that any of them may be wrong
+    source    the submitted notebook's code, for forbidden names
+    in_place  exercises of which the kernel gets a right answer in place of the learner's (`follow_through`)
     ignore_forbidden  what is forbidden costs nothing: reference answers and known mistakes may use it
     """
-    not_allowed = source.not_allowed(exercise.name, exercise.forbidden) if source else []
-    outcomes = _run_all_cases(
-        exercise, ask, seed, device, {}, [] if ignore_forbidden else not_allowed, ignore_forbidden
-    )
-    followed: list[str] = []
-    if outcomes.earned < exercise.points and source and not not_allowed:
-        called, before = source.names_used(exercise.name), source.earlier_exercises(exercise.name)
-        other = [(e, v) for e, v in earlier if e.name in called]
-        wrong = [e for e, v in other if e.is_step or (e.name in before and v.earned < e.points)]
-        if wrong:
-            again = _run_all_cases(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], ignore_forbidden)
-            same_points = again.earned == outcomes.earned  # then what is said is about this answer alone
-            if again.earned > outcomes.earned or (same_points and again.findings != outcomes.findings):
-                outcomes, followed = again, [e.name for e in wrong]
-    return replace(_verdict(outcomes, seed), followed_through=followed)
+    named = source.not_allowed(exercise.name, exercise.forbidden) if source and not ignore_forbidden else []
+    stand_ins = {other.name: other.sealed for other in in_place}
+    submitted = source.checksum if source else None
+    outcomes = _run_all_cases(exercise, ask, seed, device, stand_ins, named, ignore_forbidden, submitted)
+    return _verdict(outcomes, seed)
 
 
 def known_verdict(exercise: Exercise, mistake: str, seed: int) -> ExerciseVerdict:
@@ -123,29 +111,46 @@ def _run_all_cases(
     stand_ins: dict[str, str],
     not_allowed: list[str],
     ignore_forbidden: bool,
+    submitted: int | None,
 ) -> _Outcomes:
     found = _Outcomes(exercise, prepare(exercise, seed), used=list(not_allowed))
     unanswered = 0
     case_programs = programs(exercise, seed, device, not ignore_forbidden)
     if stand_ins:
         case_programs = tuple(replace(program, stand_ins=stand_ins) for program in case_programs)
-    answers = ask([(program, p.case.seconds) for program, p in zip(case_programs, found.prepared, strict=True)])
-    for p, program in zip(found.prepared, case_programs, strict=True):
+    order = _order(found.prepared, seed, submitted)
+    answers = ask([(case_programs[i], found.prepared[i].case.seconds) for i in order])
+    results = dict[int, tuple[Observation, Finding | None]]()
+    for i in order:
         if unanswered >= MAX_UNANSWERED:
-            found.seen.append(Observation(raised=_no_answer("not reached")))
-            found.findings.append(Finding("not reached", "not run: too many calls before it brought no answer"))
+            why = "not run: too many calls before it brought no answer"
+            results[i] = Observation(raised=_no_answer("not reached")), Finding("not reached", why)
             continue
         observation = next(answers)
         if isinstance(observation, NoAnswer):
             unanswered += 1
-            found.seen.append(Observation(raised=_no_answer(str(observation))))
-            found.findings.append(Finding("no answer", str(observation)))
+            why = str(observation)
+            results[i] = Observation(raised=_no_answer(why)), Finding("no answer", why)
             continue
-        observation = drop_unchanged(observation, program)
+        observation = drop_unchanged(observation, case_programs[i])
         found.used += [name for name in observation.used[:MAX_USED] if name not in found.used]
-        found.seen.append(observation)
-        found.findings.append(judge_case(p, observation, device))
+        results[i] = observation, judge_case(found.prepared[i], observation, device)
+    found.seen, found.findings = map(list, zip(*(results[i] for i in range(len(order))), strict=True))
     return found
+
+
+def _order(prepared: Sequence[PreparedCase], seed: int, submitted: int | None) -> list[int]:
+    """The order in which cases are asked.
+
+    If all answers are yes or no, it differs for each submission, because a list of them would be right in one order.
+
+    submitted  the submission's checksum, if there is one
+    """
+    order = list(range(len(prepared)))
+    right = [list(p.reference.native.values.values()) for p in prepared if not p.case.invalid_arguments]
+    if submitted is not None and all(len(values) == 1 and isinstance(values[0], bool) for values in right):
+        Random(f"{seed} {submitted}").shuffle(order)
+    return order
 
 
 def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
@@ -194,10 +199,7 @@ def _diagnose_failures(found: _Outcomes, seed: int) -> Diagnosis:
     groups = [[i for i, cost in enumerate(costs) if cost == c] for c in criteria]
     seen = [coerced(observation, p.reference) for observation, p in zip(found.seen, found.prepared, strict=True)]
     hints = slips(found.exercise.name, found.seen, found.findings)
-    diagnosis = diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed), hints)
-    # No hint on a hidden case repeats a word of the answer's (`shown_cases`)
-    closed = slips(found.exercise.name, found.seen, found.findings, quotes=False)
-    return replace(diagnosis, slip=closed[hints.index(diagnosis.slip)]) if diagnosis.slip else diagnosis
+    return diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed), hints)
 
 
 def _add_diagnosis(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ from ..exercises.exercise import Exercise
 from ..exercises.lesson import Lesson
 from . import codec
 from .codec import Answers
+from .follow_through import grade_and_follow
 from .grade_exercise import grade_exercise
 from .source_analysis import NotebookSource
 from .verdict import ExerciseVerdict
@@ -53,13 +54,13 @@ def grade_in_process(
     seed: int = 0,
     cells: list[str] | None = None,
     lesson: Lesson | None = None,
-    earlier: list[tuple[Exercise, ExerciseVerdict]] | None = None,
+    earlier: Iterable[tuple[Exercise, ExerciseVerdict]] = (),
     lenient: bool = False,
 ) -> ExerciseVerdict:
     """Grade names of this process; `cells` is their source, if known.
 
-    For the rest see `grade_exercise`. Calls and replies are encoded all the same: what a kernel could not send is no
-    answer here.
+    earlier  other exercises and steps with their verdicts (`follow_through`). For the rest see `grade_exercise`. Calls
+    and replies are encoded all the same: what a kernel could not send is no answer here.
     """
 
     def ask(programs: list[tuple[Program, float]]) -> Answers:
@@ -68,7 +69,9 @@ def grade_in_process(
         )
 
     source = NotebookSource(cells, lesson.exercises if lesson else ()) if cells is not None else None
-    return grade_exercise(exercise, ask, seed=seed, source=source, earlier=earlier or (), ignore_forbidden=lenient)
+    if source is None or lenient:
+        return grade_exercise(exercise, ask, seed=seed, source=source, ignore_forbidden=lenient)
+    return grade_and_follow(exercise, ask, source, earlier, seed=seed)
 
 
 def over_the_wire(reply: Callable[[list[Given]], str], given: list[Given]) -> Answers:

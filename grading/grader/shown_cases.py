@@ -1,25 +1,24 @@
-"""The part of a verdict that pages show: practice cases, but no word or number of a hidden case.
+"""The part of a verdict that pages show: practice cases, and of hidden ones which criteria they cost.
 
-A submission chooses what it raises and returns, so a finding about a hidden case could carry the case's inputs to
-whoever reads the page. `hide_cases` leaves only closed vocabularies: the stage of the comparison, and the names of
-exceptions of Python and torch. (Hints on slips quote no word of the answer's from the start.) `show_cases` then shows,
-for each lost criterion, a practice case that fails at the same stage. Practice cases are asked in a kernel that has
-been asked no hidden case, so anything may be shown of them: the smallest is shown with its expected value, if the grade
-draws other numbers for it.
+A submission chooses what it raises and returns, and where: any further word about a hidden case, also at which stage it
+failed, could tell a later submission whether a guess was right. `hide_cases` leaves the lost criteria, and the names
+of known mistakes, a closed list. `show_cases` then says what the answer does in the practice cases of these criteria.
+They are asked in a kernel that has been asked no hidden case, so anything may be shown of them: the smallest is shown
+with its expected value, if the grade draws other numbers for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 from course.failing_case import failing_case, headline_for, size
-from course.harness.diagnose import Diagnosis
+from course.harness.diagnose import diagnose
+from course.harness.errors import public_type
 from course.harness.forbidden_calls import user_visible_names
 from course.harness.messages import Finding
 from course.harness.program import Observation
 from course.harness.runner import drop_unchanged
-from course.harness.sentences import general
 from course.harness.slips import slips
 
 from ..exercises.case import practice_text
@@ -27,14 +26,18 @@ from ..exercises.exercise import Exercise
 from .references import PreparedCase, drawn, judge_case
 from .verdict import TABLE, CriterionVerdict, ExerciseVerdict, forbid
 
-UNANSWERED = ("no answer", "not reached")  # stages whose sentences are the judge's own
+HIDDEN = "A hidden case of this requirement fails."
+ONLY_HIDDEN = "A hidden case of this requirement fails; the practice cases pass."
 
 
 def hide_cases(verdict: ExerciseVerdict, named: Sequence[str]) -> None:
-    """Remove every word of hidden cases. named: the forbidden names in the answer's source."""
+    """Leave one bit of each criterion, and known mistakes. named: the forbidden names in the answer's source."""
     for criterion in verdict.criteria:
-        if criterion.status != "right" and criterion.stage not in UNANSWERED:
-            criterion.case, criterion.finding = "", f"In a hidden case, {general(criterion.stage, criterion.raised)}."
+        if criterion.status != "right":
+            criterion.status, criterion.finding = "wrong", HIDDEN
+            criterion.case = criterion.stage = criterion.raised = ""
+    if not verdict.mistake:
+        verdict.explanation = verdict.advice = ""
     if verdict.status == "not allowed":
         forbid(verdict, named)
 
@@ -42,13 +45,19 @@ def hide_cases(verdict: ExerciseVerdict, named: Sequence[str]) -> None:
 def wants_practice(verdict: ExerciseVerdict) -> bool:
     """Whether practice cases may show what is wrong.
 
-    Not for answers that end the kernel or take too long, which practice cases would only repeat, and not for those
-    graded with a right answer in place of a wrong one: that code never goes where its reports are shown.
+    Not for answers that Python cannot read, and not for those graded with a right answer in place of a wrong one: that
+    code never goes where its reports are shown.
     """
     if verdict.status not in ("partly right", "wrong", "not allowed") or verdict.followed_through:
         return False
-    lost = [criterion for criterion in verdict.criteria if criterion.status != "right"]
-    return all(criterion.stage not in ("", *UNANSWERED) for criterion in lost)
+    return all(criterion.status in ("right", "wrong") for criterion in verdict.criteria)
+
+
+def show_unanswered(verdict: ExerciseVerdict, why: str) -> None:
+    """Say why a practice case was not answered: it took too long, or ended the kernel."""
+    for criterion in verdict.criteria:
+        if criterion.status == "wrong":
+            criterion.stage, criterion.finding = "no answer", why
 
 
 def show_cases(
@@ -58,49 +67,51 @@ def show_cases(
     seen: Sequence[Observation],
     device: str = "cpu",
 ) -> None:
-    """Show practice `cases`, with what was `seen`, that fail at the stages of the hidden ones."""
+    """Show practice `cases` of the lost criteria that fail, with what was `seen`."""
     seen = [drop_unchanged(one, p.program(())) for p, one in zip(cases, seen, strict=True)]
     findings = [judge_case(p, one, device) for p, one in zip(cases, seen, strict=True)]
     if verdict.status == "not allowed" and not verdict.not_allowed:
         forbid(verdict, user_visible_names(dict.fromkeys(name for one in seen for name in one.used)))
-    alike = list(_alike(verdict, cases, findings))
-    for criterion, case in reversed(alike):  # the first case of each criterion is shown in its row
-        finding = findings[case]
-        criterion.case = practice_text(cases[case].case, drawn(exercise)[case])
-        criterion.finding = finding.text if finding else ""
-    told = _quote(verdict, seen, findings)
-    if alike and verdict.status != "not allowed":
-        _show_smallest(verdict, exercise, cases, seen, findings, alike, told)
+    failing = [
+        (criterion, i)
+        for index, criterion in enumerate(verdict.criteria)
+        for i, (p, finding) in enumerate(zip(cases, findings, strict=True))
+        if criterion.status != "right" and p.criterion == index and finding
+    ]
+    for criterion, i in reversed(failing):  # the first case of each criterion is shown in its row
+        finding = findings[i]
+        assert finding is not None
+        criterion.case, criterion.stage = practice_text(cases[i].case, drawn(exercise)[i]), finding.stage
+        criterion.finding, criterion.raised = finding.text, public_type(seen[i].raised)
+    told = _add_slip(verdict, cases, seen, findings)
+    if failing and verdict.status != "not allowed":
+        _show_smallest(verdict, exercise, cases, seen, findings, failing, told)
     practised = {p.criterion for p in cases}
-    lost = {exercise.criteria[i].name for i, c in enumerate(verdict.criteria) if i in practised and c.status == "wrong"}
-    if lost and verdict.status != "not allowed" and not any(findings):
+    only_hidden = [c for i, c in enumerate(verdict.criteria) if i in practised and c.finding == HIDDEN]
+    for criterion in only_hidden:
+        criterion.finding = ONLY_HIDDEN
+    if only_hidden and verdict.status != "not allowed" and not any(findings):
         verdict.signs.append(TABLE)
 
 
-def _quote(verdict: ExerciseVerdict, seen: Sequence[Observation], findings: Sequence[Finding | None]) -> set[int]:
-    """Fill the answer's own words into the hint on a slip, from a practice case with the same hint.
+def _add_slip(
+    verdict: ExerciseVerdict,
+    cases: Sequence[PreparedCase],
+    seen: Sequence[Observation],
+    findings: Sequence[Finding | None],
+) -> set[int]:
+    """Name a common slip in the practice cases, unless the verdict has an explanation.
 
-    Returns the cases that the slip explains, if it explains only a minority of what is wrong.
+    Returns the cases that it explains, if it explains only a minority of what is wrong.
     """
-    closed, quoted = (slips(verdict.exercise, seen, findings, quotes=quotes) for quotes in (False, True))
-    for sure in (True, False):
-        told = verdict.explanation, verdict.advice
-        same = [i for i, slip in enumerate(closed) if slip and Diagnosis(sure=sure, slip=slip).explain({}) == told]
-        if same:
-            verdict.explanation, verdict.advice = Diagnosis(sure=sure, slip=quoted[same[0]]).explain({})
-            return set() if sure else set(same)
-    return set()
-
-
-def _alike(
-    verdict: ExerciseVerdict, cases: Sequence[PreparedCase], findings: Sequence[Finding | None]
-) -> Iterator[tuple[CriterionVerdict, int]]:
-    """Each lost criterion with each of its practice cases that fail at the same stage."""
-    for index, criterion in enumerate(verdict.criteria):
-        for i, (prepared, finding) in enumerate(zip(cases, findings, strict=True)):
-            lost = criterion.status != "right" and prepared.criterion == index
-            if lost and finding and finding.stage == criterion.stage:
-                yield criterion, i
+    if verdict.explanation or verdict.status == "not allowed":
+        return set()
+    hints = slips(verdict.exercise, seen, findings)
+    groups = [[i for i, p in enumerate(cases) if p.costs(findings[i]) == c] for c in range(len(verdict.criteria))]
+    found = diagnose(seen, findings, groups, (), hints)
+    if found.slip:
+        verdict.explanation, verdict.advice = found.explain({})
+    return set() if found.sure else {i for i, hint in enumerate(hints) if hint == found.slip}
 
 
 def _show_smallest(
@@ -109,7 +120,7 @@ def _show_smallest(
     cases: Sequence[PreparedCase],
     seen: Sequence[Observation],
     findings: Sequence[Finding | None],
-    alike: Sequence[tuple[CriterionVerdict, int]],
+    failing: Sequence[tuple[CriterionVerdict, int]],
     told: Collection[int],
 ) -> None:
     """Show the smallest practice case, of a criterion that the mistake explains if there is one.
@@ -125,7 +136,7 @@ def _show_smallest(
         small = size(p.program(()), p.reference.native)
         return i in told, not explained, not other_numbers[i], criterion.stage == "finite", small, i
 
-    _, chosen = min(alike, key=order)
+    _, chosen = min(failing, key=order)
     p, finding = cases[chosen], findings[chosen]
     assert finding is not None
     call = practice_text(p.case, other_numbers[chosen])

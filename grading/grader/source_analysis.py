@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from itertools import islice
 from weakref import WeakKeyDictionary
+from zlib import crc32
 
 from course.harness.forbidden_calls import PACKAGE, is_forbidden
 from course.shipped import answers_an_exercise, names_of
@@ -46,8 +47,10 @@ class NotebookSource:
         self.modules: dict[str, str] = {}  # local name -> dotted path of the import
         # Each top-level name's last definition, with earlier ones that it builds on, as `f = wrap(f)` does
         self.definitions: dict[str, list[ast.stmt]] = {}
+        self.checksum = 0
         left = MAX_KEPT
         for cell in cells:
+            self.checksum = crc32(cell.encode(errors="replace"), self.checksum)
             if len(cell) <= left:
                 left -= len(cell)
                 self.add(parse(cell))

@@ -15,7 +15,7 @@ import copy
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -37,12 +37,13 @@ from grading.exercises.exercise import Exercise
 from grading.exercises.lesson import Lesson
 from grading.grader import codec
 from grading.grader.cell_code import parse
+from grading.grader.follow_through import Called, better, name_steps, wrong_ones_called
 from grading.grader.references import known_mistakes, practice_cases, programs
-from grading.grader.shown_cases import hide_cases, show_cases, wants_practice
+from grading.grader.shown_cases import hide_cases, show_cases, show_unanswered, wants_practice
 from grading.grader.signs import signs_of
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
-from grading.notebooks.cells import RECORD, exercise_of, visible
+from grading.notebooks.cells import RECORD, exercise_of, grade_id, visible
 from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, points_of
 
 from ..notebooks.reading import read_submission
@@ -54,6 +55,7 @@ from .kernel.dependencies import unbound_names
 from .kernel.run import NotebookRun
 from .kernel.session import Limits, Session
 from .missing_answer import (
+    explain_full_cell,
     explain_newer_syntax,
     explain_stop,
     explain_syntax_error,
@@ -182,11 +184,11 @@ def _grade_cells(
                 clean_run(cell, budget)
                 yield {"cell": cell.id, "outputs": cell.outputs, "count": cell.execution_count}
         # From here on nobody collects what the kernel writes
-        grading = _Grading(request, lesson, run)
+        for cell_id, verdict in by_asserts.items():
+            yield {"cell": cell_id, "verdict": verdict.to_json()}
+        grading = _Grading(request, lesson, run, {grade_id(cell): cell.source for cell in cells})
         graded: list[tuple[NotebookNode, ExerciseVerdict]] = []
-        for cell in filter(is_autograded, cells):
-            verdict = by_asserts.get(cell.id) or grading.grade(cell)
-            verdict.sandboxed = request["sandboxed"]
+        for cell, verdict in grading.grade([c for c in cells if is_autograded(c) and c.id not in by_asserts]):
             graded.append((cell, verdict))
             yield {"cell": cell.id, "verdict": verdict.to_json()}
         for cell, verdict in graded:
@@ -225,26 +227,53 @@ def _reach_grade_cell(cell: NotebookNode, lesson: Lesson, run: NotebookRun) -> E
 
 
 class _Grading:
-    """The exercises of one notebook, graded in order after its cells have run."""
+    """The exercises of one notebook, graded after its cells have run.
 
-    def __init__(self, request: dict[str, Any], lesson: Lesson, run: NotebookRun) -> None:
-        self._request, self._lesson, self._run = request, lesson, run
-        self._graded: list[tuple[Exercise, ExerciseVerdict]] = []
+    All are judged as they are before any is judged with a right answer in place of an earlier one (`follow_through`).
+    That goes in the lesson's order, each in a kernel that ends with it: what one has kept is of no use to another.
+    """
+
+    def __init__(
+        self, request: dict[str, Any], lesson: Lesson, run: NotebookRun, written: Mapping[str, str] | None = None
+    ) -> None:
+        """written: code of the cells by their grade_id."""
+        self._request, self._lesson, self._run, self._written = request, lesson, run, written or {}
+        released = ReleasedNotebook.from_json(request["released"]).marked
+        self._stubs = {name: marked.visible for name, marked in released.items() if marked.solution}
+        self._verdicts: dict[str, ExerciseVerdict] = {}
+        self._steps: dict[tuple[str, str], ExerciseVerdict] = {}  # of (exercise that calls it, step)
+        self._above: dict[str, set[str]] = {}  # exercise -> those whose grade cells come before its own
         self._aliases: dict[str, str] = {}
+        self._sources: dict[tuple[str, str], NotebookSource] = {}  # of (exercise, alias)
 
-    def grade(self, cell: NotebookNode) -> ExerciseVerdict:
-        """Grade an exercise; the verdict does not describe hidden cases."""
-        exercise = self._lesson.exercises.get(exercise_of(cell))
-        if exercise is None:
-            why = f"grader_tests/{self._lesson.name} does not have it"
-            verdict = needs_a_person(exercise_of(cell), points_of(cell), why)
-        else:
-            verdict = self._grade(exercise)
-            self._graded.append((exercise, verdict))
-            source = self._source(exercise)
-            hide_cases(verdict, source.not_allowed(exercise.name, exercise.forbidden))
-            verdict.signs += signs_of(source, exercise.name)
-        return verdict
+    def grade(self, cells: list[NotebookNode]) -> Iterator[tuple[NotebookNode, ExerciseVerdict]]:
+        """The verdict on each grade cell, as soon as it is final; none describes hidden cases."""
+        left: list[tuple[NotebookNode, Exercise]] = []
+        for cell in cells:
+            exercise = self._lesson.exercises.get(exercise_of(cell))
+            if exercise is None:
+                why = f"grader_tests/{self._lesson.name} does not have it"
+                yield cell, needs_a_person(exercise_of(cell), points_of(cell), why)
+                continue
+            self._above[exercise.name] = set(self._verdicts)
+            self._judge(exercise)
+            if self._called(exercise).replaced:
+                left.append((cell, exercise))
+            else:
+                yield cell, self._finished(exercise)
+        order = list(self._lesson.exercises)
+        for cell, exercise in sorted(left, key=lambda one: order.index(one[1].name)):
+            verdict, called = self._verdicts[exercise.name], self._called(exercise)
+            if called.replaced:
+                again = self._run.follow_through(
+                    exercise,
+                    self._source(exercise),
+                    called.replaced,
+                    self._aliases.get(exercise.name, ""),
+                    **self._settings(exercise),
+                )
+                self._verdicts[exercise.name] = better(verdict, again, called)
+            yield cell, self._finished(exercise)
 
     def show_practice(self, verdict: ExerciseVerdict) -> bool:
         """Show practice cases with the verdict's findings; returns whether it did."""
@@ -255,29 +284,57 @@ class _Grading:
         asked = [(p.program(exercise.forbidden, self._request["device"]), p.case.seconds) for p in cases]
         try:
             seen = self._run.practise(exercise.name, self._source(exercise), asked, alias)
-        except NoAnswer:
-            return False
+        except NoAnswer as error:
+            show_unanswered(verdict, str(error))
+            return True
         show_cases(verdict, exercise, cases, seen, self._request["device"])
         return True
 
-    def _grade(self, exercise: Exercise) -> ExerciseVerdict:
-        settings = {
-            "seed": seed_of(self._request["seed"], exercise.name),
-            "device": self._request["device"],
-            "earlier": [*self._graded, *self._not_graded_yet(), *self._steps()],
-        }
-        verdict = self._run.judge(exercise, self._source(exercise), **settings)
-        own = [cell.code for cell in self._run.cells_above(exercise.name) if not cell.from_lesson]
-        if verdict.status == "not started":
-            if alias := find_misnamed_answer(own, exercise.name, self._lesson.exercises):
-                self._aliases[exercise.name] = alias
-                verdict = self._run.judge(exercise, self._source(exercise), alias, **settings)
-                verdict.notes.append(
-                    f"Your answer is called `{alias}`, and was judged as `{exercise.name}`: rename it."
-                )
-            elif newer := explain_newer_syntax(own, exercise.name):
+    def _judge(self, exercise: Exercise) -> None:
+        """Judge an answer as it is, also if its name is a little different."""
+        settings = self._settings(exercise)
+        verdict = self._verdicts[exercise.name] = self._run.judge(exercise, self._source(exercise), **settings)
+        if verdict.status != "not started" or self._called(exercise).any:
+            return
+        if alias := find_misnamed_answer(self._own_code(exercise), exercise.name, self._lesson.exercises):
+            self._aliases[exercise.name] = alias
+            self._verdicts[exercise.name] = self._run.judge(exercise, self._source(exercise), alias, **settings)
+
+    def _called(self, exercise: Exercise) -> Called:
+        verdict, source = self._verdicts[exercise.name], self._source(exercise)
+        return wrong_ones_called(exercise, verdict, source, self._others(exercise, source))
+
+    def _others(self, exercise: Exercise, source: NotebookSource) -> Iterator[tuple[Exercise, ExerciseVerdict]]:
+        """The lesson's other exercises, not started if they come further down in the notebook, and steps."""
+        for name, other in self._lesson.exercises.items():
+            there = name in self._above[exercise.name]
+            yield other, self._verdicts[name] if there else ExerciseVerdict(name, other.points, 0.0, "not started")
+        for name in self._lesson.steps.keys() & source.names_used(exercise.name):
+            step, key = self._lesson.steps[name], (exercise.name, name)
+            if key not in self._steps:
+                self._steps[key] = self._run.judge(step, source, at=exercise.name, **self._settings(step))
+            yield step, self._steps[key]
+
+    def _finished(self, exercise: Exercise) -> ExerciseVerdict:
+        """An exercise's verdict without hidden cases, and with what is to be said besides."""
+        source, verdict = self._source(exercise), self._verdicts[exercise.name]
+        hide_cases(verdict, source.not_allowed(exercise.name, exercise.forbidden))
+        verdict = self._explained(exercise, verdict)
+        verdict.signs += signs_of(source, exercise.name)
+        verdict.sandboxed = self._request["sandboxed"]
+        return verdict
+
+    def _explained(self, exercise: Exercise, verdict: ExerciseVerdict) -> ExerciseVerdict:
+        own, called = self._own_code(exercise), self._called(exercise)
+        if alias := self._aliases.get(exercise.name):
+            verdict.notes.append(f"Your answer is called `{alias}`, and was judged as `{exercise.name}`: rename it.")
+        elif verdict.status == "not started":
+            if newer := explain_newer_syntax(own, exercise.name):
                 return needs_a_person(exercise.name, exercise.points, newer)
-            elif why := explain_syntax_error(own, exercise.name):
+            name = exercise.name
+            if why := explain_syntax_error(own, name) or explain_full_cell(
+                self._written.get(name, ""), self._stubs.get(name, ""), name
+            ):
                 return unreadable_verdict(verdict, why)
         elif verdict.status in ("wrong", "partly right"):
             for helper in unbound_names(self._source(exercise), exercise.name)[:MAX_HELPERS]:
@@ -285,25 +342,22 @@ class _Grading:
                     return needs_a_person(exercise.name, exercise.points, newer)
                 if why := explain_syntax_error(own, helper):
                     verdict.explanation, verdict.advice = why, ""
+        name_steps(verdict, called)
         if stopped := self._run.why_stopped(exercise.name, self._source(exercise)):
             verdict.notes.append(explain_stop(exercise.name, *stopped))
         return verdict
 
-    def _not_graded_yet(self) -> list[tuple[Exercise, ExerciseVerdict]]:
-        """Exercises with grade cells further down, which earlier answers cannot use."""
-        known = {exercise.name for exercise, _ in self._graded}
-        return [
-            (exercise, ExerciseVerdict(name, exercise.points, 0.0, "not started"))
-            for name, exercise in self._lesson.exercises.items()
-            if name not in known
-        ]
+    def _settings(self, exercise: Exercise) -> dict[str, Any]:
+        return {"seed": seed_of(self._request["seed"], exercise.name), "device": self._request["device"]}
 
-    def _steps(self) -> list[tuple[Exercise, ExerciseVerdict]]:
-        return [(step, ExerciseVerdict(name, 0, 0.0, "not started")) for name, step in self._lesson.steps.items()]
+    def _own_code(self, exercise: Exercise) -> list[str]:
+        return [cell.code for cell in self._run.cells_above(exercise.name) if not cell.from_lesson]
 
     def _source(self, exercise: Exercise) -> NotebookSource:
         """The code above the exercise's grade cell."""
-        codes = [cell.code for cell in self._run.cells_above(exercise.name)]
-        if alias := self._aliases.get(exercise.name):
-            codes.append(f"{exercise.name} = {alias}")
-        return NotebookSource(codes, self._lesson.exercises)
+        key = exercise.name, self._aliases.get(exercise.name, "")
+        if key not in self._sources:
+            codes = [cell.code for cell in self._run.cells_above(exercise.name)]
+            codes += [" = ".join(key)] if key[1] else []
+            self._sources[key] = NotebookSource(codes, self._lesson.exercises)
+        return self._sources[key]

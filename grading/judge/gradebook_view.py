@@ -10,22 +10,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class CellGrade:
-    """A cell's grade. manual: scored by a person; waiting: still to be scored."""
+    """A cell's grade. manual: scored by a person; waiting: open; given: whether it has points, which may be open."""
 
     score: float
     points: float
     manual: bool = False
     waiting: bool = False
+    given: bool = True
 
 
 @dataclass(frozen=True)
 class GradebookView:
     """The gradebook's data on one submission and its lesson.
 
-    late      how late it is, and the late policy; "" if it is on time
-    title     the lesson's title; "" if unknown
-    left_out  texts and code of the lesson itself, which the page does not repeat
-    models    rubrics and model answers of graded questions, as Markdown, by grade_id
+    late           how late it is, and the late policy; "" if it is on time
+    title          the lesson's title; "" if unknown
+    left_out       texts and code of the lesson itself, which the page does not repeat
+    models         rubrics and model answers of graded questions, as Markdown, by grade_id
+    not_collected  the files of the submission that were not collected, each with the reason
     """
 
     student: str
@@ -36,6 +38,7 @@ class GradebookView:
     title: str = ""
     left_out: tuple[str, ...] = ()
     models: dict[str, str] = field(default_factory=dict)
+    not_collected: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> GradebookView:

@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Collection, Iterable
 
-from grading.grader.cell_code import MAX_PARSED, defines, parse
+from grading.grader.cell_code import MAX_PARSED, defines, parse, same_code
 from grading.grader.source_analysis import DEFINITIONS
 from grading.grader.verdict import ExerciseVerdict
 from grading.safe_text import one_line
@@ -52,6 +52,16 @@ def explain_syntax_error(cells: Iterable[str], name: str) -> str:
     if "(U+" in text or " U+" in text:
         text += " (a character of a web page or a word processor: delete it and type the character that was meant)"
     return f"{why} Line {error.lineno}, `{_quote(line)}`: {text}."
+
+
+def explain_full_cell(cell: str, stub: str, name: str) -> str:
+    """Why nothing in an answer's cell is judged although something was written there; "" for an unchanged one."""
+    tree = parse(cell)
+    if (tree is not None and not tree.body) or same_code(cell, stub):
+        return ""
+    if defines(cell, name):
+        return f"`{name}` still raises NotImplementedError. Delete that line, and what you wrote is judged."
+    return f"Your cell for `{name}` does not define `{name}`. Keep the first line of the lesson's cell."
 
 
 def explain_newer_syntax(cells: Iterable[str], name: str) -> str:

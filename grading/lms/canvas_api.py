@@ -21,6 +21,7 @@ from canvasapi.exceptions import CanvasException
 from requests import RequestException
 
 from ..errors import CanvasError
+from ..points import points_text
 from .gradebook_csv import Person, person
 
 TOKEN = "CANVAS_API_TOKEN"
@@ -103,8 +104,8 @@ class CanvasAssignment:
         possible = getattr(self._assignment, "points_possible", None)
         if possible is not None and abs(float(possible) - most) > 1e-6:
             raise CanvasError(
-                f"the assignment {self._assignment.name!r} has {possible:g} points in Canvas, but the lesson "
-                f"has {most:g}: change the assignment's points in Canvas"
+                f"the assignment {self._assignment.name!r} has {points_text(possible)} points in Canvas, but the "
+                f"lesson has {points_text(most)}: change the assignment's points in Canvas"
             )
         by = by or max(BY, key=lambda name: sum(_student(user, name, people) is not None for user in users))
         plan, seen = PushPlan(self._assignment.name, by), set[str]()
@@ -113,7 +114,7 @@ class CanvasAssignment:
             if student is None or (student not in points and student not in excused):
                 plan.left.append(str(user.name))
                 continue
-            now = EXCUSED if student in excused else _number(points[student])
+            now = EXCUSED if student in excused else points_text(points[student])
             if student in seen:
                 raise CanvasError(
                     f"two people in Canvas have the {by} of {student}: choose another field with --by {'|'.join(BY)}"
@@ -161,7 +162,7 @@ class CanvasAssignment:
         if getattr(submission, "excused", False):
             return EXCUSED
         score = getattr(submission, "score", None)
-        return "" if score is None else _number(float(score))
+        return "" if score is None else points_text(float(score))
 
 
 def _student(user: Any, by: str, people: Sequence[Person]) -> str | None:
@@ -188,7 +189,3 @@ def canvas_errors() -> Iterator[None]:
 
 def _letters(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
-
-
-def _number(value: float) -> str:
-    return f"{round(value, 4):g}"

@@ -199,7 +199,7 @@ def _test(name: str, points: float, report: Mapping[str, Any] | None, problem: s
         earned, lines = 0.0, ["Its report cannot be read."]
     head = f"{name}: {earned:g} of {points:g} points"
     text = _plain("\n".join([head, *(f"  {line}" for line in lines)]))[:MAX_TEXT]
-    return {"name": name, "earned": earned, "points": points, "passed": earned == points, "output": text}
+    return {"name": name, "earned": earned, "points": points, "passed": math.isclose(earned, points), "output": text}
 
 
 def _lines(report: Mapping[str, Any]) -> list[str]:

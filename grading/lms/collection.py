@@ -18,7 +18,7 @@ from .downloads import DownloadIndex, some
 from .evidence import Evidence, Origin, text_of, weigh
 from .file_names import printable
 from .identities import SEVERAL, IdentityTable
-from .platforms import LASTING, NOTEBOOKS, Submitter
+from .platforms import LASTING, Submitter
 from .roster import Match, Roster
 from .selection import Candidate, Selection, Submission
 from .submitted_dir import SubmittedFolder, time_of
@@ -48,15 +48,17 @@ class Outcome:
 class Lesson:
     """The lesson to collect.
 
-    notebooks  their names
-    due        the due date
-    folder     returns a student's folder in `submitted/`
+    notebooks   their names
+    due         the due date
+    folder      returns a student's folder in `submitted/`
+    handed_out  digests of the notebooks that students get
     """
 
     name: str
     notebooks: list[str]
     due: datetime | None
     folder: Callable[[str], SubmittedFolder]
+    handed_out: frozenset[str] = frozenset()
 
 
 class Collecting:
@@ -118,7 +120,8 @@ class Collecting:
             if refused := submission.refused or why_unfit(student):
                 raise ArchiveError(refused)
             is_known = match.sure or self._roster.knows(student)
-            with closing(Selection(submission, self._lesson.notebooks, is_one_persons=is_known)) as chosen:
+            lesson = self._lesson
+            with closing(Selection(submission, lesson.notebooks, is_known, lesson.handed_out)) as chosen:
                 if not chosen.contents:
                     found = some(chosen.passed_over) or NOTHING
                     raise ArchiveError(some(chosen.trouble) or f"it has no notebook of this lesson: {found}")
@@ -130,6 +133,8 @@ class Collecting:
             )
         except (ArchiveError, OSError) as why:
             return Outcome(SKIPPED, str(submission), student, why=str(why))
+        except Exception as error:  # one submission must not stop the others
+            return Outcome(SKIPPED, str(submission), student, why=f"{type(error).__name__}: {printable(str(error))}")
 
     def _put(self, student: str, submission: Submission, chosen: Selection) -> Outcome:
         """Write the files that count, unless the files in submitted/ should stay."""
@@ -149,7 +154,7 @@ class Collecting:
         time = stamp if stamp and (same or when is None) else text_of(when) if when else ""
         if not same or time != stamp:
             folder.write(chosen.contents, time, new)
-        repaired = any(candidate.form for candidate in counting)
+        repaired = any(candidate.rank.form for candidate in counting)
         what = SAME if same else REPLACED if there else REPAIRED if repaired else TAKEN
         return Outcome(what, str(submission), student, time, "; ".join(_notes(submission, chosen)))
 
@@ -210,8 +215,8 @@ def _is_one_person(owners: list[Submitter], matches: dict[Submitter, Match]) -> 
 def _notes(submission: Submission, chosen: Selection) -> list[str]:
     notes = []
     for candidate in chosen.best.values():
-        if candidate.form:
-            notes.append(f"it was a file of type {NOTEBOOKS[-candidate.form]}")
+        if candidate.rank.form:
+            notes.append(f"it was a file of type {candidate.rank.ending}")
         if candidate.top.late:
             notes.append("late" if candidate.top.when else "late; the download does not show by how much")
     if chosen.older:

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import GradebookCsvError
+from ..points import points_text
 
 WORKSHEET = ("Grade", "Maximum Grade")  # columns of Moodle's offline grading worksheet
 POINTS_POSSIBLE = "points possible"
@@ -89,7 +90,7 @@ def fill_column(
     known = _students_by_key(people)
     comma = any(re.fullmatch(r"\s*\d+,\d+\s*", row[place]) for row in rows[1:] if len(row) > place)
     done = FillResult("", heads[place], heads[whose_place])
-    cells = {student: _number(value).replace(".", "," if comma else ".") for student, value in points.items()}
+    cells = {student: points_text(value).replace(".", "," if comma else ".") for student, value in points.items()}
     if heads[:2] == CANVAS:
         cells |= dict.fromkeys(excused, EXCUSED)
     else:
@@ -187,8 +188,8 @@ def _check_maximum(heads: Sequence[str], rows: Sequence[Sequence[str]], place: i
     for text in filter(str.strip, maximums):
         if (number := _value(text)) is not None and abs(number - most) > 1e-6:
             raise GradebookCsvError(
-                f"column {heads[place]!r} has {number:g} points in the LMS, but the lesson has {most:g}: change the "
-                "assignment's points there, and export again"
+                f"column {heads[place]!r} has {points_text(number)} points in the LMS, but the lesson has "
+                f"{points_text(most)}: change the assignment's points there, and export again"
             )
 
 
@@ -228,10 +229,6 @@ def _value(text: str) -> float | None:
         return float(text.strip().replace(",", "."))
     except ValueError:
         return None
-
-
-def _number(value: float) -> str:
-    return f"{round(value, 4):g}"
 
 
 def summary_lines(done: FillResult) -> Iterator[str]:

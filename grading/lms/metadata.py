@@ -32,7 +32,7 @@ def gradescope(entry: Entry) -> dict[str, list[ParsedName]]:
     text = _read(entry, MAX_METADATA)
     try:
         data = yaml.load(text, _Loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except Exception as error:  # the library raises various ones
         raise ArchiveError(f"{METADATA} could not be read ({type(error).__name__})") from error
     if not isinstance(data, dict):
         raise ArchiveError(f"{METADATA} lists no submissions")

@@ -16,6 +16,8 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from course.which_counts import ENDINGS
+
 from .file_names import printable
 
 # Moodle removes underscores from people's names, so the first ones are Moodle's own
@@ -41,8 +43,8 @@ BLACKBOARD = re.compile(
 LASTING = ("canvas", "blackboard", "gradescope", "github")  # their ids are the same in all lessons
 RENUMBERED = ("moodle", "brightspace")  # a person has another number in each lesson
 GATHERED = ("folder", "file")  # not from a platform: a teacher gathered these
-NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json", ".py")  # file endings that may be notebooks
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+LOOSE = (*(ending for ending in ENDINGS if ending != ".md"), *ARCHIVES)  # what a file outside any folder may be
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def outermost(name: str, folder: bool) -> ParsedName | None:
         return parsed
     if folder:
         return ParsedName(Submitter("folder", name))
-    return ParsedName(Submitter("file", name), name) if name.lower().endswith((*NOTEBOOKS, *ARCHIVES)) else None
+    return ParsedName(Submitter("file", name), name) if name.lower().endswith(LOOSE) else None
 
 
 def by_platform(name: str) -> ParsedName | None:

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import stat as stats
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,9 +74,25 @@ def list_replaced(root: Path, student: str = "", lesson: str = "") -> list[Repla
     return found
 
 
-def _age(file: Path) -> tuple[str, int]:
-    """The time in a file's name, and the number that tells files of one second apart."""
-    parts = file.stem.split("-")
+def remove_oldest(root: Path, student: str, most_bytes: int, most: int, spare: Callable[[Replaced], bool]) -> None:
+    """Delete the oldest replaced submissions of a student, as far as all together are larger or more than this.
+
+    spare  whether a submission stays in any case, as the newest one does; asked about each, newest first
+
+    Raises OSError.
+    """
+    kept = sorted(list_replaced(root, student), key=lambda one: _age(one.folder), reverse=True)
+    left = most_bytes
+    for number, one in enumerate(kept):
+        left -= sum((one.folder / name).lstat().st_size for name in one.files)
+        if not spare(one) and number and (left < 0 or number >= most):
+            shutil.rmtree(one.folder)
+            one.folder.with_name(f"{one.folder.name}.json").unlink(missing_ok=True)
+
+
+def _age(path: Path) -> tuple[str, int]:
+    """The time in a name, and the number that tells names of one second apart."""
+    parts = path.stem.split("-")
     return "-".join(parts[:4]), int(parts[4]) if len(parts) > 4 and parts[4].isdecimal() else 1
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import IO
 
+from course.which_counts import Rank, are_rivals, is_nameless_script, rank
+
 from ..errors import AmbiguousOwner, ArchiveError, OverBudget
 from .archives import FOLDER, Budget, Entry, Names, archive_kind, copy, installed, unpacked
-from .file_names import printable, which_notebook, without_copies
-from .platforms import NOTEBOOKS, ParsedName, Submitter, by_platform
+from .file_names import printable, without_copies
+from .platforms import ParsedName, Submitter, by_platform
 
 SEVERAL_PEOPLE = "{} seems to hold what several people handed in ({})"
 ALIKE = "it is not clear which file counts: {} and {}"
-SCRIPT = -NOTEBOOKS.index(".py")  # the form of a Python file
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -86,28 +88,20 @@ def digest_of(content: IO[bytes]) -> str:
 
 @dataclass(order=True)
 class Candidate:
-    """A file that could count as a notebook; the greatest one does.
-
-    The order is: last attempt, right name, notebook before Python file, latest in Canvas's order, closest to the top.
-    """
+    """A file that could count as a notebook; the greatest does: of the last attempt, the one with the highest rank."""
 
     when: datetime
-    by_name: bool
-    form: int
-    order: int
-    height: int
-    copies: int
-    version: int
+    rank: Rank
     path: Names = field(compare=False)
     top: ParsedName = field(compare=False)
 
-    def rivals(self, other: Candidate) -> bool:
-        """Whether it is unclear which of the two counts.
+    def is_of_one_attempt(self, other: Candidate) -> bool:
+        return (self.when, self.rank.order) == (other.when, other.rank.order)
 
-        It is if they have equal rank, and are in two folders or have names of equal rank.
-        """
-        mine, theirs = ((file.when, file.by_name, file.form, file.order, file.height) for file in (self, other))
-        return self is not other and mine == theirs and (self.path[:-1] != other.path[:-1] or self == other)
+    def rivals(self, other: Candidate) -> bool:
+        """Whether it is unclear which of the two counts."""
+        same_time = self is not other and self.when == other.when
+        return same_time and are_rivals(self.path, self.rank, other.path, other.rank)
 
 
 class Selection:
@@ -118,8 +112,16 @@ class Selection:
     passed_over: names of files that are not notebooks of this lesson. older: those that do not count.
     """
 
-    def __init__(self, submission: Submission, notebooks: list[str], is_one_persons: bool = True) -> None:
+    def __init__(
+        self,
+        submission: Submission,
+        notebooks: list[str],
+        is_one_persons: bool = True,
+        handed_out: Collection[str] = (),
+    ) -> None:
         """Read the submission.
+
+        handed_out: digests of the lesson's own notebooks; of one attempt, such a file counts only if there is no other.
 
         Raises ArchiveError if nothing may be collected from it. Raises AmbiguousOwner if a plain folder may belong to
         several people, unless `is_one_persons`.
@@ -129,7 +131,7 @@ class Selection:
         self.trouble: list[str] = []
         self.passed_over: list[str] = []
         self.older: list[str] = []
-        self._submission, self._notebooks = submission, notebooks
+        self._submission, self._notebooks, self._handed_out = submission, notebooks, handed_out
         self._plain = submission.owner.platform == "folder" and not is_one_persons
         self._others: list[tuple[str, Candidate, str]] = []
         self._digests: dict[str, str] = {}
@@ -168,7 +170,7 @@ class Selection:
         if entry.unfit == FOLDER:
             return
         candidacy = self._candidate(entry.path)
-        if candidacy and candidacy[1].form == SCRIPT and not candidacy[1].by_name and entry.path not in scripts:
+        if candidacy and is_nameless_script(candidacy[1].rank) and entry.path not in scripts:
             self._scripts.add(entry.path)
             candidacy = None
         if entry.unfit:
@@ -179,7 +181,9 @@ class Selection:
             return
         notebook, candidate = candidacy
         best = self.best.get(notebook)
-        worse = best is not None and candidate <= best
+        again = best is not None and best.is_of_one_attempt(candidate)
+        untouched = again and self._digests[notebook] in self._handed_out
+        worse = best is not None and candidate <= best and not untouched
         if worse and best is not None and not best.rivals(candidate):
             self._others.append((notebook, candidate, ""))
             return
@@ -193,7 +197,7 @@ class Selection:
             self._report(entry.path, str(why))
             return
         digest = digest_of(content)
-        if worse:
+        if worse or (again and digest in self._handed_out):
             self._others.append((notebook, candidate, digest))
             content.close()
             return
@@ -208,23 +212,17 @@ class Selection:
         Raises AmbiguousOwner if a plain folder may belong to several people.
         """
         top = self._submission.tops[path[0]]
-        name = path[-1] if len(path) > 1 else top.own
-        ending = next((ending for ending in NOTEBOOKS if name.lower().endswith(ending)), None)
-        meant = which_notebook(name[: -len(ending)], self._notebooks) if ending else None
-        if ending is None or meant is None:
+        found = rank(path, self._notebooks, "" if len(path) > 1 else top.own, top.order)
+        if found is None:
             return None
         if self._plain and (given := next(filter(by_platform, path[1:]), None)):
             raise AmbiguousOwner(SEVERAL_PEOPLE.format(printable(path[0]), printable(given)))
-        form = -NOTEBOOKS.index(ending)
-        found = Candidate(
-            top.when or NEVER, meant.by_name, form, top.order, -len(path), meant.copies, meant.version, path, top
-        )
-        return meant.notebook, found
+        return found[0], Candidate(top.when or NEVER, found[1], path, top)
 
     def _settle(self) -> None:
         for notebook, other, digest in self._others:
             best = self.best[notebook]
-            if best.rivals(other) and digest != self._digests[notebook]:
+            if best.rivals(other) and digest not in (self._digests[notebook], *self._handed_out):
                 raise self._ambiguity(best, other)
             self.older.append(_to_text(other.path))
         for notebook in self.best:
@@ -234,7 +232,8 @@ class Selection:
     def _check_one_person(self, notebook: str) -> None:
         """Raise AmbiguousOwner if subfolders or file names may belong to several people."""
         best = self.best[notebook]
-        alike = [other for which, other, _ in self._others if which == notebook and other.by_name == best.by_name]
+        others = (other for which, other, _ in self._others if which == notebook)
+        alike = [other for other in others if other.rank.by_name == best.rank.by_name]
         folders = dict.fromkeys(filter(None, (_folder(candidate.path) for candidate in [best, *alike])))
         names = {
             candidate.path[-1]: without_copies(candidate.path[-1])
@@ -243,7 +242,7 @@ class Selection:
         }
         if _folder(best.path) and (len(folders) > 1 or self._submission.alone):
             raise AmbiguousOwner(SEVERAL_PEOPLE.format(printable(best.path[0]), printable(", ".join(folders))))
-        if best.by_name and len(set(names.values())) > 1:
+        if best.rank.by_name and len(set(names.values())) > 1:
             raise AmbiguousOwner(SEVERAL_PEOPLE.format(printable(best.path[0]), printable(", ".join(names))))
 
     def _ambiguity(self, best: Candidate, other: Candidate) -> ArchiveError:

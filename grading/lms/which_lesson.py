@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from course.which_counts import which_notebook
+
 from ..errors import OverBudget
 from .archives import Names, archive_kind, unpacked
 from .downloads import DownloadIndex
-from .file_names import which_notebook
 from .platforms import GATHERED
 from .selection import Submission
 

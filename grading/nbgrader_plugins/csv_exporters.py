@@ -23,10 +23,12 @@ from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
+from grading.course_dir.course_time import local, zone_of
 from grading.course_dir.lessons import list_lessons
 from grading.errors import CsvExportError
 from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_named
+from grading.points import points_text
 from grading.safe_csv import write_rows
 
 from ..gradebook.accommodations import accommodations
@@ -173,9 +175,9 @@ class GradesCsvExporter(_CsvExporter):
         graded: dict[str, StoredGrade],
     ) -> Iterator[GradeRow]:
         points: tuple[float | str, float | str, float | str] = (0.0, 0.0, 0.0)
-        status, when = NOT_HANDED_IN, ""
+        status, when, zone = NOT_HANDED_IN, "", zone_of(self.config)
         if submission is not None:
-            when = str(submission.timestamp or "")
+            when = str(local(submission.timestamp, zone)) if submission.timestamp else ""
             penalty = submission.late_submission_penalty
             points = submission.score, penalty, total_points(submission)
             grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
@@ -187,9 +189,8 @@ class GradesCsvExporter(_CsvExporter):
         if (student.id, assignment.name) in self.excused:
             points, status = ("", "", ""), EXCUSED
         who = (student.id, student.last_name or "", student.first_name or "", student.email or "")
-        yield GradeRow(
-            assignment.name, str(assignment.duedate or ""), when, *who, *points, assignment.max_score, status
-        )
+        due = str(local(assignment.duedate, zone)) if assignment.duedate else ""
+        yield GradeRow(assignment.name, due, when, *who, *points, assignment.max_score, status)
 
 
 class WideCsvExporter(GradesCsvExporter):
@@ -243,7 +244,7 @@ class ExercisesCsvExporter(_CsvExporter):
                 for cell in [*notebook.grade_cells, *notebook.task_cells]:
                     yield CsvRow(*who, exercise_named(cell.name), 0.0, cell.max_score)
             return
-        when = submission.timestamp.isoformat(" ") if submission.timestamp else ""
+        when = str(local(submission.timestamp, zone_of(self.config))) if submission.timestamp else ""
         verdicts = graded[student.id].verdicts if student.id in graded else None
         kept_back = verdicts is not None and self._keeps_back(submission)
         for notebook in submission.notebooks:
@@ -260,7 +261,7 @@ def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] |
     verdict = None if verdicts is None else verdicts.get(grade.name)
     if verdict is not None:
         row.judged_points, row.status, row.mistake = float(verdict.earned), verdict.status, verdict.mistake_names
-        row.criteria = "; ".join(f"{c.name}: {c.earned:g}/{c.points:g}" for c in verdict.criteria)
+        row.criteria = "; ".join(f"{c.name}: {points_text(c.earned)}/{points_text(c.points)}" for c in verdict.criteria)
         row.followed_through = ", ".join(verdict.followed_through)
         row.not_allowed = ", ".join(verdict.not_allowed)
         row.sandboxed = "yes" if verdict.sandboxed else "no"

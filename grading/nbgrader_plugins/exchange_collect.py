@@ -1,62 +1,73 @@
 """The exchange's `collect`, by the same rules as `grading collect`.
 
-nbgrader's own step deletes the folder in `submitted/` that it updates. This one moves the folder to
-`hand-ins/replaced`, and replaces a submission from elsewhere only if the exchange's is clearly newer. It also refuses
-an id that nbgrader cannot take, instead of leaving that to autograding.
+nbgrader's own step deletes the folder in `submitted/` that it updates, believes what a student wrote there, and stops
+at the first submission that it cannot copy. This one moves the folder to `hand-ins/replaced`, replaces a submission
+from elsewhere only if the exchange's is clearly newer, and goes on with the other students after any error. A copy is
+complete or absent, even if the command is killed.
 
-A student may write to the exchange by other means than nbgrader. So only ordinary files are copied, never what a link
-leads to, and a submission that is still being written is left for the next time. A copy is complete or absent, even if
-the command is killed.
+Does not cover: which entries of the exchange are submissions, their times, and how files are copied
+(`exchange_inbound`).
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
-import stat
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default.collect import ExchangeCollect
-from nbgrader.utils import ignore_patterns
 from traitlets import Enum
 
-from grading.course_dir.student_ids import why_unfit
+from grading.errors import NotHandedIn, StepFailed
 from grading.safe_text import one_line
 
 from ..lms.choices import ASK, KEEP, REPLACE, ChoiceTable
-from ..lms.evidence import Evidence, Origin, weigh
-from ..lms.replaced import list_replaced
-from ..lms.submitted_dir import SubmittedFolder, digest_of_path, time_of
+from ..lms.evidence import Evidence, Origin, text_of, weigh
+from ..lms.replaced import STAMP, list_replaced
+from ..lms.submitted_dir import SubmittedFolder, copy_into_place, digest_of_path, time_of
+from .exchange_inbound import (
+    AGREE,
+    SECRET,
+    CopyRules,
+    FolderCopy,
+    Inbound,
+    SharedClock,
+    believed,
+    latest,
+    list_inbound,
+    open_entry,
+    read_secret,
+)
 from .zip_collect import submitted_folder
 
+__all__ = ["SECRET", "Collect", "read_secret"]
+
 CHANNEL = "exchange"
-SECRET = "submission_secret.txt"  # the last file that nbgrader writes when a student submits
-SOON = 60.0  # seconds after which a submission without it counts as handed in by another program
-MOST_SECRET = 1000  # bytes; nbgrader's has 128
+TIME = "%Y-%m-%d %H:%M:%S.%f UTC"  # in timestamp.txt, as nbgrader writes it
+MOST_REPORTED = 20  # entries that are not submissions
 UNDECIDED = (
-    "%s was not collected: in submitted/ is the file %s; in the exchange: %s. Nothing shows "
-    "which is newer. Write keep or replace in the column choice of %s, then collect again."
+    "in submitted/ is the file {}; in the exchange: {}. Nothing shows which is newer. Write keep or replace in the "
+    "column choice of {}, then collect again"
 )
 
 
 @dataclass(frozen=True)
-class _Inbound:
-    """A submission in the exchange: nbgrader's record of it, its folder and its origin."""
+class _Copy:
+    """A copy of a submission, beside its place in `submitted/`."""
 
-    record: dict[str, Any]
-    path: Path
-    student: str
-    origin: Origin
+    folder: Path
+    left_out: dict[str, str]
 
     @property
     def digests(self) -> dict[str, str]:
-        return {path.name: digest_of_path(path) for path in sorted(self.path.glob("*.ipynb"))}
+        return {path.name: digest_of_path(path) for path in sorted(self.folder.glob("*.ipynb"))}
 
 
 class Collect(ExchangeCollect):
@@ -68,153 +79,168 @@ class Collect(ExchangeCollect):
         help="What to do if it is not clear whether the exchange's file is newer than the one in submitted/.",
     ).tag(config=True)
 
-    src_records: list[dict[str, Any]]
-    exactly: Path | None = None  # a submission that was collected before, to be collected though there is a newer one
+    exactly: Inbound | None = None  # collect this submission and no other
+    from_kept = False  # collect `exactly` as it was when it was replaced: students can change the exchange's
 
     def init_src(self) -> None:
-        super().init_src()
+        lesson = self.coursedir.assignment_id
+        if not self.coursedir.course_id:
+            self.fail("No course id specified. Re-run with --course flag.")
+        self.inbound = Path(self.root) / self.coursedir.course_id / "inbound"
+        if not os.access(self.inbound, os.R_OK | os.X_OK):
+            self.fail(
+                f"There is no folder {self.inbound} that you can read. Run `nbgrader release_assignment {lesson}`"
+            )
         if self.exactly:
-            self.src_records = [self._path_to_record(str(self.exactly))]
+            self.chosen = [self.exactly]
+            return
+        listed = list_inbound(self.inbound, [lesson], check_owner=self.check_owner)
+        wanted = self.coursedir.student_id or "*"
+        of_student: dict[str, list[Inbound]] = {}
+        for entry in listed.found:
+            if not fnmatchcase(entry.student, wanted):
+                continue
+            if entry.unfinished:
+                self._refuse(entry.folder, "it is being handed in now. Collect again")
+            else:
+                of_student.setdefault(entry.student, []).append(entry)
+        refused = [(folder, why) for folder, why in listed.refused.items() if fnmatchcase(folder.name, f"{wanted}+*")]
+        for folder, why in refused[:MOST_REPORTED]:
+            self._refuse(folder, why)
+        if len(refused) > MOST_REPORTED:
+            self.log.error("%d more entries were not collected", len(refused) - MOST_REPORTED)
+        due = self._due()
+        self.chosen = [latest(entries, due) for entries in of_student.values()]
 
-    def kept_copy(self, submission: Path, student: str) -> Path | None:
-        """The copy that was kept of a submission when a newer one replaced it: students can change the exchange's."""
-        secret = read_secret(submission)
-        kept = list_replaced(Path(self.coursedir.root), student, self.coursedir.assignment_id)
-        return next((copy.folder for copy in kept if secret and read_secret(copy.folder) == secret), None)
+    def _due(self) -> Any:
+        """The due date by which a submission is preferred; None unless `before_duedate` is set."""
+        if not self.before_duedate:
+            return None
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook, suppress(MissingEntry):
+            due = gradebook.find_assignment(self.coursedir.assignment_id).duedate
+            return due and due.replace(tzinfo=UTC)
+
+    def kept_copy(self, submission: Inbound) -> Path | None:
+        """The copy that was kept of a submission when a newer one replaced it."""
+        kept = list_replaced(Path(self.coursedir.root), submission.student, submission.lesson)
+        return next((copy.folder for copy in kept if read_secret(copy.folder) == submission.secret), None)
 
     def copy_files(self) -> None:
+        self.log.info("Processing %d submissions of '%s'", len(self.chosen), self.coursedir.assignment_id)
         self._choices = ChoiceTable(Path(self.coursedir.root), self.undecided)
-        every = list(map(self._inbound, self.src_records))
-        taken = [inbound for inbound in every if self._may_copy(inbound)]
-        self._choices.save()
-        self.src_records = [inbound.record for inbound in taken]
         try:
-            if taken or not every:
-                super().copy_files()
+            for entry in self.chosen:
+                try:
+                    self._collect(entry)
+                except Exception as error:  # one submission must not stop the others
+                    if self.exactly:
+                        raise
+                    self._refuse(entry.folder, str(error) if isinstance(error, StepFailed) else repr(error))
         finally:
-            for inbound in taken:
-                self._record(inbound)
+            self._choices.save()
 
-    def _inbound(self, record: dict[str, Any]) -> _Inbound:
-        when: datetime = record["timestamp"].replace(tzinfo=UTC)
-        path = Path(self.inbound_path) / record["filename"]
-        return _Inbound(record, path, record["username"], Origin(CHANNEL, "the exchange", when))
-
-    def _may_copy(self, inbound: _Inbound) -> bool:
-        """Whether nbgrader may go on with a submission; first saves what that would delete."""
-        if why := why_unfit(inbound.student):
-            self.log.error("%s was not collected: %s", one_line(inbound.student), why)
-            return False
-        if inbound.path.is_symlink():
-            self.log.error("%s was not collected: the submission is a link", one_line(inbound.student))
-            return False
-        if not read_secret(inbound.path) and time.time() - inbound.path.lstat().st_mtime < SOON:
-            self.log.error("%s was not collected: it is being handed in now. Collect again", one_line(inbound.student))
-            return False
-        folder = self._folder(inbound)
-        if not folder.folder.is_dir():
-            return True
-        there = folder.origin()
-        if there is None or self.exactly:
-            folder.set_aside(inbound.origin)
-            return True
-        same, evidence = folder.digests() == inbound.digests, weigh(there, inbound.origin)
-        in_time = self.before_duedate and there.channel == CHANNEL  # the teacher may have asked for an older one
-        if same and (evidence is not Evidence.NEWER or there.when == inbound.origin.when):
-            self.log.info("%s: as before", one_line(inbound.student))
-            return False
-        if evidence is Evidence.NEWER or in_time:
-            self._choices.settle(inbound.student, folder.lesson)
-            if self.update or self.before_duedate:
-                folder.set_aside(inbound.origin)
-            return True  # without --update, nbgrader explains how to update
-        return self._decide(folder, there, inbound, evidence)
-
-    def _decide(self, folder: SubmittedFolder, there: Origin, inbound: _Inbound, evidence: Evidence) -> bool:
-        """Whether to copy a submission that is not clearly newer, as the teacher chose."""
-        if evidence is Evidence.OLDER:
-            why = f"it is older than the submission in submitted/ ({one_line(str(there))})"
-            self.log.error("%s was not collected: %s", one_line(inbound.student), why)
-            return False
-        digest = "".join(inbound.digests.values())[:16]
-        choice = self._choices.choose(inbound.student, folder.lesson, digest, there, inbound.origin)
-        if choice == REPLACE:
-            folder.set_aside(inbound.origin)
-            return True
-        if choice == ASK:
-            names = one_line(inbound.student), one_line(str(there)), inbound.origin.time, self._choices.path
-            self.log.error(UNDECIDED, *names)
-        return False
-
-    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
-        """Copy a submission's ordinary files beside `dest`, then rename. Raises OSError, and RuntimeError if too large.
-
-        Here `dest` does not exist: nbgrader has deleted it.
-        """
-        if self.exactly:
-            src = str(self.kept_copy(self.exactly, self.src_records[0]["username"]))
-        if self.get_size(src) > 1000 * self.coursedir.max_dir_size:
-            raise RuntimeError(f"{src} is larger than {1000 * self.coursedir.max_dir_size} bytes")
-        limits = {"include": self.coursedir.include, "max_file_size": self.coursedir.max_file_size, "log": self.log}
-        target = Path(dest)
-        beside = target.with_name(f".{target.name}.collecting")
-        shutil.rmtree(beside, ignore_errors=True)  # left by a killed process
-        _copy_ordinary_files(
-            Path(src),
-            beside,
-            ignore_patterns(exclude=self.coursedir.ignore, **limits),
-            (0o664, 0o2775) if self.coursedir.groupshared else (0o644, 0o755),
-        )
-        os.rename(beside, target)
-
-    def _record(self, inbound: _Inbound) -> None:
-        """Record the origin of what nbgrader has copied."""
-        folder = self._folder(inbound)
-        if folder.digests() == inbound.digests and time_of(folder.stamp) == inbound.origin.when:
-            folder.record(inbound.origin, inbound.digests)
-
-    def _folder(self, inbound: _Inbound) -> SubmittedFolder:
-        return submitted_folder(self.coursedir, inbound.student, self.coursedir.assignment_id)
-
-
-def read_secret(inbound: Path) -> str:
-    """The secret of a submission in the exchange; "" if it is not complete."""
-    try:
-        descriptor = os.open(inbound / SECRET, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            return file.read(MOST_SECRET).decode(errors="replace")
-    except OSError:
-        return ""
-
-
-def _copy_ordinary_files(
-    source: Path, target: Path, ignored: Callable[[str, list[str]], Any], modes: tuple[int, int]
-) -> None:
-    """Copy a student's folder, without links, pipes and devices. modes: of files and of folders.
-
-    Looks up names below the descriptor of each folder, so that what a student puts there at the same time is not
-    followed either. Raises OSError.
-    """
-    for place, folders, files, here in os.fwalk(source, follow_symlinks=False):
-        leave_out = ignored(place, [*folders, *files])
-        folders[:] = [name for name in folders if name not in leave_out]
-        into = target / os.path.relpath(place, source)
-        into.mkdir()
-        for name in files:
-            if name not in leave_out:
-                _copy_ordinary_file(name, here, into / name, modes[0])
-        into.chmod(modes[1])
-
-
-def _copy_ordinary_file(name: str, folder: int, target: Path, mode: int) -> None:
-    try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+    def _collect(self, entry: Inbound) -> None:
+        """Collect a submission, unless the one in `submitted/` stays. Raises StepFailed, OSError."""
+        folder, origin = submitted_folder(self.coursedir, entry.student, entry.lesson), _origin(entry)
+        there = folder.origin() if folder.folder.is_dir() and not self.from_kept else None
+        if not self.from_kept and self._is_there(folder, there, entry):
+            self.log.info("%s: as before", one_line(entry.student))
+            self._report(folder)
             return
-        raise
-    with open(descriptor, "rb") as file:
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            with target.open("wb") as copy:
-                shutil.copyfileobj(file, copy)
-            target.chmod(mode)
+        if there and self._is_newer(there, origin) and not (self.update or self.before_duedate):
+            self.log.info("%s: there is a newer submission. Add --update to collect it", one_line(entry.student))
+            return
+        with self._copied(entry, folder.folder) as copy:
+            if there and not self._may_replace(folder, there, copy, origin):
+                return
+            if folder.folder.is_dir():
+                folder.set_aside(origin)
+            os.rename(copy.folder, folder.folder)
+            folder.record(origin, folder.digests(), copy.left_out)
+            self.log.info("Collected: %s %s", one_line(entry.student), entry.lesson)
+            self._report(folder)
+
+    def _is_there(self, folder: SubmittedFolder, there: Origin | None, entry: Inbound) -> bool:
+        """Whether `submitted/` has this submission, as it was collected."""
+        if read_secret(folder.folder) != entry.secret:
+            return False
+        if there is None:  # no notebook could be collected
+            return bool(folder.left_out)
+        if there.channel != CHANNEL or there.when is None:
+            return False
+        return there.when.replace(microsecond=0) == entry.sent.replace(microsecond=0)
+
+    def _is_newer(self, there: Origin, arriving: Origin) -> bool:
+        in_time = self.before_duedate and there.channel == CHANNEL  # the teacher may have asked for an older one
+        return weigh(there, arriving) is Evidence.NEWER or in_time
+
+    def _may_replace(self, folder: SubmittedFolder, there: Origin, copy: _Copy, origin: Origin) -> bool:
+        """Whether a submission replaces the one in `submitted/`, by the evidence or as the teacher chose."""
+        student, evidence = one_line(folder.student), weigh(there, origin)
+        if folder.digests() == copy.digests and (evidence is not Evidence.NEWER or there.when == origin.when):
+            self.log.info("%s: as before", student)
+            return False
+        if self._is_newer(there, origin):
+            self._choices.settle(folder.student, folder.lesson)
+            return True
+        if evidence is Evidence.OLDER:
+            raise StepFailed(f"it is older than the submission in submitted/ ({one_line(str(there))})")
+        digest = "".join(copy.digests.values())[:16]
+        choice = self._choices.choose(folder.student, folder.lesson, digest, there, origin)
+        if choice == ASK:
+            raise StepFailed(UNDECIDED.format(one_line(str(there)), origin.time, self._choices.path))
+        return bool(choice == REPLACE)
+
+    @contextmanager
+    def _copied(self, entry: Inbound, place: Path) -> Iterator[_Copy]:
+        """Copy a submission beside its place; what is not moved from there is removed in the end."""
+        kept = self.kept_copy(entry) if self.from_kept else None
+        if self.from_kept and not kept:
+            raise StepFailed("not collected again: hand-ins/replaced has no copy of it")
+        owner = entry.student if self.check_owner and not kept else ""
+        beside = place.with_name(f".{place.name}.collecting")
+        shutil.rmtree(beside, ignore_errors=True)  # left by a killed process
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open_entry(kept or entry.folder, owner) as opened:
+                made = FolderCopy(self._rules(), os.fstat(opened).st_uid if owner else None)
+                made.copy(opened, beside)
+            if read_secret(beside) != entry.secret:  # by which it is known, and its attempts are counted
+                raise StepFailed("it was changed while it was collected. Collect again")
+            with suppress(NotHandedIn):  # grading reports it
+                copy_into_place(beside, self.coursedir, entry.lesson)
+            if kept:
+                shutil.copyfile(kept / STAMP, beside / STAMP)
+            else:
+                at = believed(entry, made.changed, SharedClock(self.inbound.parent)).at
+                (beside / STAMP).write_text(f"{at:{TIME}}")
+            yield _Copy(beside, made.left_out)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+            with suppress(OSError):
+                beside.parent.rmdir()  # if nothing was collected of a new student
+
+    def _rules(self) -> CopyRules:
+        course = self.coursedir
+        sizes = 1000 * course.max_dir_size, 1000 * course.max_file_size
+        modes = (0o664, 0o2775) if course.groupshared else (0o644, 0o755)
+        return CopyRules(*sizes, course.ignore, course.include, modes)
+
+    def _report(self, folder: SubmittedFolder) -> None:
+        """Report what of a submission was not collected or believed."""
+        student, there, at = one_line(folder.student), folder.origin(), time_of(folder.stamp)
+        for name, why in list(folder.left_out.items())[:MOST_REPORTED]:
+            self.log.warning("%s: %s was left out: %s", student, one_line(name), why)
+        if there and there.when and at and abs(at - there.when) > AGREE:
+            self.log.warning(
+                "%s counts as handed in at %s, when the exchange's files last changed, not at %s as their name says. "
+                "If you changed them yourself, correct timestamp.txt in submitted/, then grade again",
+                *(student, text_of(at), text_of(there.when)),
+            )
+
+    def _refuse(self, entry: Path, why: str) -> None:
+        self.log.error("%s was not collected: %s", one_line(entry.name), one_line(why))
+
+
+def _origin(entry: Inbound) -> Origin:
+    return Origin(CHANNEL, "the exchange", entry.sent)

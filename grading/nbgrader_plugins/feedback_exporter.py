@@ -7,6 +7,8 @@ page cannot be made, nbgrader reports an error and goes on with the others.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,16 @@ from traitlets import Bool
 from grading.errors import ExerciseError, RubricError, SubmissionNotGraded
 from grading.exercises.question import Question, load_questions
 from grading.judge.start_judge import GRADERS
+from grading.safe_text import one_line
 
 from ..feedback.make_page import make_page
 from ..gradebook.grade_inputs import digest_of_file
 from ..gradebook.rubric import with_edited_rubrics
 from ..gradebook.store import stored_grades
 from ..gradebook.view import known_to_gradebook, lesson_of
+from .zip_collect import submitted_folder
+
+MOST_NAMED = 10  # files that were not collected
 
 
 class FeedbackExporter(Exporter):
@@ -50,6 +56,7 @@ class FeedbackExporter(Exporter):
         _check_up_to_date(ids, filename)
         lesson = lesson_of(ids, getattr(self.parent, "coursedir", None))
         known = known_to_gradebook(ids, lesson, self.lesson_text, self._questions(ids["assignment"]))
+        known = replace(known, not_collected=self._not_collected(ids))
         folder, name = os.path.split(filename)
         output["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
         output["output_extension"] = self.file_extension
@@ -62,6 +69,11 @@ class FeedbackExporter(Exporter):
         except (ExerciseError, RubricError) as error:
             self.log.warning("No page shows model answers: %s", error)
             return {}
+
+    def _not_collected(self, ids: dict[str, str]) -> tuple[str, ...]:
+        coursedir = getattr(self.parent, "coursedir", None)
+        left_out = submitted_folder(coursedir, ids["student"], ids["assignment"]).left_out if coursedir else {}
+        return tuple(f"{one_line(name)}: {why}" for name, why in islice(left_out.items(), MOST_NAMED))
 
     def _root(self) -> Path:
         coursedir = getattr(self.parent, "coursedir", None)

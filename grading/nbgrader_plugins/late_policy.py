@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from nbgrader.plugins import LateSubmissionPlugin
-from traitlets import Enum, Float
+from traitlets import Enum, Float, Unicode
+
+from ..course_dir.course_time import days_begun
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 POLICIES: dict[str, tuple[Callable[[float], float], str]] = {  # share of points lost by seconds late; text
@@ -33,6 +37,20 @@ class LatePolicy(LateSubmissionPlugin):
         config=True
     )
     most = Float(1.0, help="Largest share of the points that is deducted: 0.5 is half of them.").tag(config=True)
+
+    timezone = Unicode("UTC", help="Time zone of the course, in which days are counted and times are shown.").tag(
+        config=True
+    )
+
+    def seconds_late(self, due: datetime, came: datetime) -> float:
+        """The seconds to pass to `late_submission_penalty`: where days count, each day of the calendar has 86,400.
+
+        `due`, `came`: in UTC without a time zone, `due` with an extension.
+        """
+        begin = due + timedelta(minutes=self.grace_minutes)
+        if not self.policy.endswith("a day") or came <= begin:
+            return (came - due).total_seconds()
+        return self.grace_minutes * MINUTE + DAY * days_begun(begin, came, ZoneInfo(self.timezone))
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
         """Points to take off; None if there are none."""

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Bool, Integer
 
 from grading.course_dir.student_ids import why_unfit
-from grading.errors import CourseLocked
+from grading.errors import CourseLocked, NotHandedIn
 from grading.judge.collect_results import SubmissionRun
 from grading.judge.start_judge import make_ready
 from grading.notebooks.cells import RECORD
@@ -36,8 +37,10 @@ from ..gradebook.freshness import LessonFreshness
 from ..gradebook.indexes import have_indexes
 from ..gradebook.lock import exclusive
 from ..gradebook.store import save
+from ..lms.submitted_dir import note_on_choice
 from ..nbgrader_plugins.execute import lesson_freshness
 from .execute import JudgedExecute
+from .zip_collect import submitted_folder
 
 
 class SubmissionExporter(NotebookExporter):
@@ -57,6 +60,7 @@ class SubmissionExporter(NotebookExporter):
         self._made_of: dict[str, str] = {}
         make_safe(self.log)  # nbgrader's own, which names whatever it copies
         self._skip_unsafe_names()
+        self._put_in_place()
         self._ignore_unsafe_files()
         self._make_ready()
         if self._submissions():  # nbgrader creates an exporter right before it converts, and has no hook around that
@@ -87,6 +91,8 @@ class SubmissionExporter(NotebookExporter):
         self.judging = SubmissionRun(work, filename, self.max_bytes)
         nb = self.judging.notebook()
         record = nb.metadata[RECORD]
+        if note := note_on_choice(Path(filename), ids["notebook"]):
+            record["repairs"] = [note, *record["repairs"]]
         if "unreadable" in record:
             self.log.warning("%s: %s", one_line(filename), one_line(record["unreadable"]))
         for sentence in record["repairs"]:
@@ -189,6 +195,13 @@ class SubmissionExporter(NotebookExporter):
             self.log.error("%s: %s", one_line(str(passed_over)), why_unfit(passed_over.parent.name))
         if names and not self._submissions():
             raise NbGraderException("Nothing was graded.")
+
+    def _put_in_place(self) -> None:
+        """Have nbgrader grade the file that counts. Otherwise it would take the one with the lesson's name."""
+        for folder, (lesson, student) in self._submissions().items():
+            with suppress(NotHandedIn, OSError):
+                submitted_folder(self._coursedir, student, lesson).put_in_place(self._coursedir)
+                self.parent.assignments[folder] = glob.glob(os.path.join(glob.escape(folder), "*.ipynb"))  # type: ignore[union-attr]
 
     def _ignore_unsafe_files(self) -> None:
         """Make nbgrader ignore unsafe files: links to the outside, runnable or huge ones.

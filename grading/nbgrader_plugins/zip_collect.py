@@ -24,7 +24,7 @@ from ..lms.downloads import DownloadReader
 from ..lms.identities import IdentityTable
 from ..lms.outcome_table import show
 from ..lms.roster import Roster, Student
-from ..lms.submitted_dir import SubmittedFolder, utc
+from ..lms.submitted_dir import SubmittedFolder, handed_out, utc
 
 OPTIONS = "--TolerantExtractor.undecided=keep or --TolerantExtractor.undecided=replace"
 
@@ -91,7 +91,7 @@ def about(course: CourseDirectory, whose: IdentityTable) -> tuple[Lesson, Roster
             for row in gradebook.students
         ]
     notebooks = [name.removesuffix(".ipynb") for name in names]
-    return Lesson(lesson, notebooks, due and utc(due), folder), Roster(students, whose)
+    return Lesson(lesson, notebooks, due and utc(due), folder, handed_out(course, lesson)), Roster(students, whose)
 
 
 def submitted_folder(course: CourseDirectory, student: str, lesson: str) -> SubmittedFolder:

@@ -20,12 +20,13 @@ from nbformat.notebooknode import NotebookNode
 
 from course.harness.serialization import without_surrogates
 from grading.errors import Unreadable
-from grading.grader.cell_code import MAX_KEPT
+from grading.grader.cell_code import MAX_KEPT, parse
 from grading.notebooks.cells import RECORD
 from grading.safe_text import one_line
 
 from .script_export import exported_cells
 from .submitted_file import AGAIN, WITHOUT_OUTPUTS, make_notebook, unreadable_notebook
+from .written_answers import LINE, STUB
 
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
 KEPT_OF_A_CELL = ("nbgrader", "id", "deletable", "editable")  # of a cell's, besides its tags; Colab stores an id there
@@ -173,13 +174,18 @@ def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any
         repairs.append("The notebook was saved in an old format; it was converted.")
     if not isinstance(raw, list):
         raise Unreadable(f"The file is not a notebook: it is JSON, but has no cells. {AGAIN}")
-    if len(raw) > MAX_CELLS:
-        raise Unreadable(f"The notebook has {len(raw):,} cells, which is more than can be graded. {AGAIN}")
     found = [cell for cell in raw if isinstance(cell, dict)]
     if len(found) < len(raw):
         repairs.append(f"Entries that are not cells were left out: {len(raw) - len(found)}.")
     taken: set[str] = set()
+    found = [cell for pasted in found for cell in _unpacked(pasted, repairs)]
+    if len(found) > MAX_CELLS:
+        raise Unreadable(f"The notebook has {len(found):,} cells, which is more than can be graded. {AGAIN}")
     cells = [_cell(cell, number, taken) for number, cell in enumerate(found, 1)]
+    for cell in cells:
+        if (once := _undoubled(cell["source"], cell["cell_type"])) != cell["source"]:
+            cell["source"] = once
+            _note(repairs, "The text of a cell was in it several times in a row; it is read once.")
     code = sum(len(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     if code > MAX_KEPT:  # up to this size, code is parsed once for all exercises
         raise Unreadable(
@@ -187,6 +193,41 @@ def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any
             "pasted data and the like, and hand it in again."
         )
     return cells
+
+
+def _note(repairs: list[str], sentence: str) -> None:
+    if sentence not in repairs:
+        repairs.append(sentence)
+
+
+def _unpacked(raw: dict[str, Any], repairs: list[str]) -> list[dict[str, Any]]:
+    """The cells that were pasted as JSON into one, in its place."""
+    text = _text(raw.get("source", raw.get("input", ""))).strip()
+    if text[:1] not in ("{", "[") or '"cell_type"' not in text or len(text) > MAX_KEPT:
+        return [raw]
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return [raw]
+    pasted = content.get("cells", [content]) if isinstance(content, dict) else content
+    if not (isinstance(pasted, list) and pasted and all(isinstance(c, dict) and "cell_type" in c for c in pasted)):
+        return [raw]
+    if not any("nbgrader" in _as_dict(cell.get("metadata")) for cell in pasted):
+        place = {key: raw[key] for key in ("id", "metadata") if key in raw}
+        pasted = [{**pasted[0], **place}, *pasted[1:]]
+    _note(repairs, "Cells that were pasted as JSON into another cell were unpacked.")
+    return pasted
+
+
+def _undoubled(source: str, kind: str) -> str:
+    """A text that a front end wrote several times in a row, once; code only if Python cannot read the whole."""
+    for text in (source, source.rstrip("\n") + "\n"):
+        once = text[: (text + text).find(text, 1)] if text else ""
+        if len(STUB) <= len(once) < len(text):
+            if kind == "code" and not LINE.match(source):
+                return once if parse(source) is None and parse(once) is not None else source
+            return once.rstrip("\n")
+    return source
 
 
 def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:

@@ -18,10 +18,13 @@ from functools import partial
 
 from nbformat.notebooknode import NotebookNode, from_dict
 
+from course.which_counts import answer_ends
 from grading.grader.cell_code import bound_names, defines, parse, same_code
 from grading.notebooks.cells import RECORD, grade_id
 
+from .answers_beside import MISSING_ANSWER, AnswersBeside, keep_pictures, matches, text_cell, with_first_line
 from .handed_out import Checksums, find_release, is_as_handed_out, kept_checksum, todays_release
+from .named_pictures import gather_pictures
 from .released import MarkedCell, PlainCell, ReleasedNotebook
 from .repair_notes import Notes
 from .written_answers import answered_question
@@ -35,7 +38,6 @@ NOTHING_FOUND = (
 FAILED = (
     "The grader could not put this notebook's cells in order. That is an error of the grader ({}), not of the student."
 )
-MISSING_ANSWER = "# The cell for {} was missing from the notebook that was handed in."
 ANSWER_ABOVE = "# The answer to {} is in another cell, above; this cell was handed in unchanged."
 MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer is in another cell."
 
@@ -97,9 +99,11 @@ class _NotebookRepair:
         self._choose_answers()
         self._claim_answers_by_content()  # a cell that was not chosen may hold another exercise's answer
         self._set_stubs_aside()
+        self._gather_pictures()
         self._mark()
         self._put_back_answers()
         self._put_checks_in_place()
+        self.cells = AnswersBeside(self.cells, released, self.owners, notes).cells
         self._name_cells()
 
     # Assign cells to exercises
@@ -211,9 +215,16 @@ class _NotebookRepair:
 
     # Restore the chosen cells
 
+    def _gather_pictures(self) -> None:
+        lessons = {cell.source.strip() for cell in self.released.plain}
+        lessons |= {cell.source.strip() for cell in self.released.marked.values() if cell.locked}
+        for cell in self.cells:
+            if (cell.cell_type == "markdown" or answered_question(cell)) and cell.source.strip() not in lessons:
+                gather_pictures(cell)
+
     def _mark(self) -> None:
         owner = {id(cell): name for name, owners in self.owners.items() for cell in owners}
-        for cell in self.cells:
+        for cell in list(self.cells):
             if id(cell) in owner:
                 self._restore(cell, self.released.marked[owner[id(cell)]])
             else:
@@ -232,11 +243,23 @@ class _NotebookRepair:
             self.notes.add("tags", marked.name)
         if cell.cell_type != marked.cell_type and not is_earlier:
             self.notes.add("retyped", marked.name)
+        if marked.locked and marked.cell_type != "code" and not is_as_handed_out(cell):
+            self._keep_text_of(cell, marked)
+        pictures = cell.pop("attachments", {})
         _retype(cell, marked.cell_type)
         cell.metadata = from_dict(trusted)
         if marked.locked:
             cell.source = marked.source
-            cell.pop("attachments", None)
+        else:
+            cell.source = with_first_line(marked, cell.source)
+            keep_pictures(self.cells, cell, pictures)
+
+    def _keep_text_of(self, cell: NotebookNode, marked: MarkedCell) -> None:
+        """Keep what was written into a locked text, in a cell of its own below."""
+        added = cell.source.strip().removeprefix(marked.source.strip()).strip()
+        if (marked.task or added != cell.source.strip()) and (added or cell.get("attachments")):
+            self.notes.add("text kept", marked.name)
+            self.cells.insert(self._index(cell) + 1, text_cell(added, cell.get("attachments", {})))
 
     def _is_of_earlier_release(self, cell: NotebookNode, marked: MarkedCell) -> bool:
         """Whether the cell's marks differ because the lesson was released again since."""
@@ -294,11 +317,11 @@ class _NotebookRepair:
                 self.cells.insert(self._index(anchor) + 1, owners[0])
 
     def _last_of_answer(self, name: str) -> NotebookNode:
-        answer = self.owners[name][0]
-        stub = self.released.marked[name].source.strip()
-        if defines(answer.source, name) and answer.source.strip() != stub:
-            return answer
-        return max([answer, *self._definitions(name)], key=self._index)
+        answer, stub = self.owners[name][0], self.released.marked[name].source
+        is_version = defines(answer.source, name) and not same_code(answer.source, stub)
+        own, versions = self._index(answer), map(self._index, [answer, *self._definitions(name)])
+        end = answer_ends(versions, own if is_version else None)
+        return answer if end is None else self.cells[end]
 
     def _definitions(self, name: str) -> list[NotebookNode]:
         return [c for c in self.cells if c.cell_type == "code" and defines(c.source, name)]
@@ -321,7 +344,7 @@ class _NotebookRepair:
     def _present_cells(self, cell: MarkedCell | PlainCell) -> list[NotebookNode]:
         if isinstance(cell, MarkedCell):
             return self.owners[cell.name]
-        return [c for c in self.cells if _matches(c, cell)]
+        return [c for c in self.cells if matches(c, cell)]
 
     def _index(self, cell: NotebookNode) -> int:
         return next(i for i, other in enumerate(self.cells) if other is cell)
@@ -351,11 +374,6 @@ def _defines_answer(source: str, name: str) -> bool:
     return defines(source, name) and (parse(source) is None or name in NotebookSource([source]).definitions)
 
 
-def _matches(cell: NotebookNode, plain: PlainCell) -> bool:
-    same = bool(plain.source.strip()) and cell.source.strip() == plain.source.strip()
-    return "nbgrader" not in cell.metadata and (cell.get("id") == plain.cell_id != "" or same)
-
-
 def _code_cell(source: str) -> NotebookNode:
     cell = {"cell_type": "code", "id": "", "metadata": {}, "source": source}
     result: NotebookNode = from_dict({**cell, "execution_count": None, "outputs": []})
@@ -372,7 +390,6 @@ def _cell_of(marked: MarkedCell, source: str) -> NotebookNode:
 def _retype(cell: NotebookNode, cell_type: str) -> None:
     cell.cell_type = cell_type
     if cell_type == "code":
-        cell.pop("attachments", None)
         cell.execution_count, cell.outputs = None, []
     else:
         cell.pop("outputs", None)

@@ -8,6 +8,8 @@ SENTENCES = {
     "no text": "A cell of the lesson was missing and was put back: {}.",
     "no answer": "The cell for the answer was missing; an empty one was put in its place: {}.",
     "answer elsewhere": "The answer was in another cell and is judged from there: {}.",
+    "answer beside": "The cell for the answer was unchanged; the text next to it counts as the answer: {}.",
+    "text kept": "Text that was added to a cell of the lesson was kept, in its own cell below: {}.",
     "changed": "The check had been changed; the original is used: {}.",
     "kept": "Code in a check was kept, in its own cell above the check: {}.",
     "moved": "The check was above the answer and was moved below it: {}.",

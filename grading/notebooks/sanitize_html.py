@@ -135,7 +135,9 @@ def from_markdown(source: str, attachments: dict[str, Any] | None = None, *, dee
         return _as_text(source)
     # In a tag, where a formula may be in an attribute, its text; everywhere else MathML
     plain = TAG.sub(lambda tag: renderer.as_text(tag[0]), from_html(text))
-    return Markup(renderer.places.sub(lambda place: equation(*renderer.equations[int(place[1])]), plain))
+    shown = renderer.places.sub(lambda place: equation(*renderer.equations[int(place[1])]), plain)
+    address = rf"data:image/png;base64,{renderer.mark}(\d{{8}})"
+    return Markup(re.sub(address, lambda place: renderer.pictures[int(place[1])], shown))
 
 
 def from_html(source: str) -> Markup:
@@ -224,6 +226,7 @@ class _Renderer(IPythonRenderer):
         super().__init__(escape=False, attachments=attachments, exclude_anchor_links=True)
         self.deeper = deeper
         self.equations: list[tuple[str, bool]] = []
+        self.pictures: list[str] = []
         self.mark = secrets.token_hex(8)  # stands for an equation; no written text can contain it
         self.places = re.compile(f"{self.mark}-([0-9]+)-")
 
@@ -236,8 +239,16 @@ class _Renderer(IPythonRenderer):
         return f'<h{level} id="{html.escape(slug(self.as_text(text)))}">{text}</h{level}>\n'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        if url.startswith("attachment:") and url.removeprefix("attachment:") not in self.attachments:
-            return f"<em>{html.escape(text)}</em>"
+        """Set attachments aside: their length would count as a cost of the HTML."""
+        if url.startswith("attachment:"):
+            bundle = self.attachments.get(url.removeprefix("attachment:"), {})
+            found = [
+                address for pair in bundle.items() if PICTURE.fullmatch(address := "data:{};base64,{}".format(*pair))
+            ]
+            if not found:
+                return f"<em>{html.escape(text)}</em>"
+            self.pictures.append(found[0])
+            url = f"data:image/png;base64,{self.mark}{len(self.pictures) - 1:08}"
         return str(super().image(text, url, title))
 
     def block_math(self, body: str) -> str:

@@ -75,6 +75,8 @@ def unsafe_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
             yield path, "a kind of file that may run when it is opened"
         elif not os.path.basename(path).isprintable():
             yield path, "its name has characters that cannot be shown"
+        elif kind in BESIDE and not os.access(path, os.R_OK):
+            yield path, "it cannot be read"
         elif kind in BESIDE:
             if (size := os.path.getsize(path)) > left:
                 yield path, f"the files beside the notebook are larger than {MAX_BESIDE // 2**20} MiB together"

@@ -52,7 +52,7 @@ def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
     report = to_report(verdict)
     text = report.to_text(everything=True)
     data: dict[str, Any] = {"text/html": to_html(report), "text/plain": text, MIME: verdict.to_json()}
-    score = repr(round(float(verdict.earned), 4))
+    score = repr(min(float(verdict.earned), points_of(cell)))  # nbgrader refuses more, even by a rounding error
     cell.execution_count = 1
     cell.outputs = [
         new_output("display_data", data=data),

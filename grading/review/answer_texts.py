@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from nbformat.notebooknode import NotebookNode, from_dict
 from nbgrader.coursedir import CourseDirectory
 
 from ..gradebook.grade_inputs import digest_of_text
 from ..notebooks.cells import grade_id
+from ..notebooks.named_pictures import gather_pictures
 from ..notebooks.written_answers import answered_question, written_answer
 from .review_questions import ReviewQuestion
 
@@ -78,6 +80,8 @@ def _answer(question: ReviewQuestion, cells: Cells) -> str:
 
 
 def _source(cell: Mapping[str, Any]) -> str:
+    """The text with pictures named by their bytes, also from notebooks that were graded before that was so."""
     source = cell["source"]
-    text = source if isinstance(source, str) else "".join(source)
-    return written_answer(text) if answered_question({**cell, "source": text}) else text
+    named: NotebookNode = from_dict({**cell, "source": source if isinstance(source, str) else "".join(source)})
+    gather_pictures(named)
+    return written_answer(named.source) if answered_question(named) else str(named.source)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..gradebook.marks import Mark
 from ..gradebook.rubric import Rubric
+from ..points import rounded
 
 
 def changed_marks(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
@@ -26,7 +27,7 @@ def changed_marks(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
         kept = rubric.known(mark.items)
         bare = bool(mark.items) and not kept and not mark.adjust
         new = mark.given(rubric, kept, mark.adjust, graded=not bare)
-        if (new.points, new.items) != (mark.points, mark.items):
+        if bare or new.items != mark.items or rounded((new.points or 0.0) - mark.points):
             found[key] = new if bare else replace(new, waiting=mark.waiting)
     return found
 
@@ -36,9 +37,13 @@ def summary(before: Mapping[str, Mark], after: Mapping[str, Mark]) -> list[dict[
 
     `to` is None for answers to be graded again.
     """
-    moves = Counter((before[key].points, mark.points) for key, mark in after.items())
+    moves = Counter((_shown(before[key]), _shown(mark)) for key, mark in after.items())
     rows = [{"from": old, "to": new, "answers": count} for (old, new), count in moves.items() if old != new]
     return sorted(rows, key=lambda row: -row["answers"])
+
+
+def _shown(mark: Mark) -> float | None:
+    return None if mark.points is None else rounded(mark.points)
 
 
 def digest(before: Mapping[str, Mark], after: Mapping[str, Mark]) -> str:

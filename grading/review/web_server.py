@@ -19,17 +19,16 @@ from typing import Any
 
 from sqlalchemy.exc import OperationalError
 from tornado import web
-from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from grading.errors import Conflict
 
 from ..errors import GradingError
-from ..safe_html import HEADERS, STYLE, page_templates
+from ..local_server import HOST, LocalHandler, LocalServer
+from ..safe_html import STYLE, page_templates
 from .desk import Data, ReviewDesk
 from .render import render_answer
 
-HOST = "127.0.0.1"
 FOLDER = Path(__file__).parent
 STATIC = {"review.js": "text/javascript", "review.css": "text/css", "page.css": "text/css"}
 POLICY = (
@@ -62,7 +61,7 @@ class ReviewServer:
             (r"/api/([a-z]+)", _Api, {"server": self}),
         ]
         app = web.Application(handlers, default_handler_class=_Nothing, log_function=lambda _: None)
-        self._server = HTTPServer(app, max_body_size=MOST_SENT)
+        self._server = LocalServer(app, max_body_size=MOST_SENT)
         self._server.add_sockets(sockets)
 
     @property
@@ -82,7 +81,10 @@ class ReviewServer:
             return ""
         if of[1] not in self._html:
             make = partial(render_answer, self.desk.root, *of)
-            self._html[of[1]] = await asyncio.get_running_loop().run_in_executor(self._renderer, make)
+            html = await asyncio.get_running_loop().run_in_executor(self._renderer, make)
+            if len(html) > MOST_SENT:  # it has large pictures
+                return html
+            self._html[of[1]] = html
         return self._html[of[1]]
 
     def stop(self) -> None:
@@ -95,15 +97,11 @@ class _Nothing(web.RequestHandler):
         self.finish()
 
 
-class _Handler(web.RequestHandler):
+class _Handler(LocalHandler):
+    policy = POLICY
+
     def initialize(self, server: ReviewServer) -> None:
         self.server = server
-
-    def set_default_headers(self) -> None:
-        self.set_header("Content-Security-Policy", POLICY)
-        for name, value in HEADERS.items():
-            self.set_header(name, value)
-        self.clear_header("Server")
 
     def prepare(self) -> None:
         """Refuse requests for another host name, and requests from other origins."""
@@ -111,9 +109,6 @@ class _Handler(web.RequestHandler):
         ours = {f"http://{host}" for host in self.server.hosts}
         if self.request.host not in self.server.hosts or (origin is not None and origin not in ours):
             raise web.HTTPError(403)
-
-    def write_error(self, status_code: int, **kwargs: Any) -> None:
-        self.finish({"message": self._reason})
 
     def log_exception(self, *about: Any) -> None:
         if not isinstance(about[1], web.HTTPError):  # the browser's console shows HTTPErrors anyway

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 import zipfile
+from base64 import b64encode
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from nbformat import NotebookNode
@@ -148,7 +152,7 @@ def test_without_pytorch_the_cell_says_where_to_get_it_and_downloads_nothing(bar
 def known_package(folder: Path, name: str, number: str) -> None:
     """The files of an installed package that pip and the cell look at."""
     about = folder / f"{name}-{number}.dist-info"
-    about.mkdir(parents=True)
+    about.mkdir(parents=True, exist_ok=True)
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {number}\n")
 
 
@@ -210,7 +214,7 @@ def test_on_a_hub_with_an_empty_home_the_package_is_usable_at_once(tmp_path):
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path / "site"), **settings},
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{NOW} {home}")
+    assert done.stdout.splitlines()[-1].startswith(f"{NOW} {home}")
 
 
 def test_an_environment_without_pip_gives_instructions_without_pip(tmp_path):
@@ -284,3 +288,98 @@ def test_each_other_message_from_pip_has_its_remedy(tmp_path, words, told):
     status, said = run_first(sys.executable, tmp_path, cell, before)
     assert status == 1
     assert told in said
+
+
+@pytest.mark.parametrize("name", [f"{WHEEL[:-4]} (1).whl", f"Copy of {WHEEL}", f"{WHEEL}.zip"])
+def test_a_wheel_under_another_name_is_named_and_installed_once_it_is_renamed(bare, tmp_path, name):
+    small_wheel(tmp_path)
+    downloaded = (tmp_path / WHEEL).rename(tmp_path / name)
+    before = target(tmp_path)
+    status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)), before)
+    assert status == 1
+    assert f"and {downloaded} is there. Rename it to {WHEEL}, and run" in said
+    downloaded.rename(tmp_path / WHEEL)
+    assert run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)), before) == (0, "True False")
+
+
+def target(folder: Path, more: str = "") -> str:
+    """`with_torch`, which pip sees too; pip installs into a folder of this test's, and asks no index."""
+    place, site = folder / "installed", f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    settings = {"PYTHONPATH": str(folder / "site"), "PIP_PREFIX": str(place), "PIP_NO_INDEX": "1"}
+    return with_torch(folder, f"sys.path.append({str(place / site)!r}); os.environ.update({settings!r}); {more}")
+
+
+@pytest.mark.quick_cases("semi;colon")
+@pytest.mark.parametrize("name", ["semi;colon", "ein Ordner (2)", "léçon 二", "50% #1"])
+def test_the_wheel_is_installed_from_a_folder_with_any_name(bare, tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    small_wheel(folder)
+    cell = first_cell(PackageSource(NOW, WHEEL))
+    settings = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    script = f"{target(tmp_path)}\n{cell}\nimport course; print(course.__version__)"
+    file = tmp_path / "cell.py"
+    file.write_text(script, encoding="utf-8")
+    done = subprocess.run([str(bare), str(file)], cwd=folder, capture_output=True, text=True, env=settings)
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, [NOW]), done.stderr
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """A proxy that asks for a name and password, and then answers with the file `wheel`."""
+
+    wheel = Path()
+
+    def do_GET(self) -> None:
+        let_in = self.headers["Proxy-Authorization"] == f"Basic {b64encode(b'me:secret').decode()}"
+        self.send_response(200 if let_in else 407)
+        self.end_headers()
+        if let_in:
+            self.wfile.write(self.wheel.read_bytes())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_proxy_that_asks_for_a_password_is_named_and_the_remedy_works(bare, tmp_path, monkeypatch):
+    small_wheel(tmp_path)
+    monkeypatch.setattr(Proxy, "wheel", tmp_path / WHEEL)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        at = f"127.0.0.1:{server.server_port}"
+        cell = first_cell(PackageSource(NOW, f"http://course.invalid/{WHEEL}"))
+        status, said = run_first(bare, tmp_path, cell, target(tmp_path, f"os.environ['HTTP_PROXY'] = 'http://{at}'"))
+        assert status == 1
+        assert "407" in said and "run `%env http_proxy=http://NAME:PASSWORD@ADDRESS:PORT` with yours" in said
+        set_ = f"os.environ['HTTP_PROXY'] = 'http://{at}'; os.environ['http_proxy'] = 'http://me:secret@{at}'"
+        assert run_first(bare, tmp_path, cell, target(tmp_path, set_)) == (0, "True False")
+        server.shutdown()
+
+
+def test_a_network_that_does_not_answer_ends_soon_and_in_words(bare, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/{WHEEL}"
+        before = target(tmp_path, "os.environ['PIP_DEFAULT_TIMEOUT'] = '0.5'; os.environ['PIP_RETRIES'] = '1'")
+        status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, address)), before)
+    assert status == 1
+    assert "Retry(" not in said
+    assert "timed out" in said and said.endswith(
+        "Check that this computer is on the internet, then run this cell again."
+    )
+
+
+def test_an_exception_of_pips_own_is_shown_and_not_taken_for_another(tmp_path):
+    small_wheel(tmp_path)
+    (tmp_path / "pip.py").write_text(
+        "import os, sys\n"
+        "limits = os.environ['PIP_DEFAULT_TIMEOUT'], os.environ['PIP_RETRIES']\n"
+        "trace = 'ERROR: Exception:\\nTraceback (most recent call last):\\n  File pip/network/connection.py\\n'\n"
+        "sys.stderr.write(f'{trace}KeyError: {limits}')\n"
+        "sys.exit(2)\n"
+    )
+    before = with_torch(
+        tmp_path,
+        "del os.environ['PIP_RETRIES']; os.environ.pop('PIP_DEFAULT_TIMEOUT', ''); sys.modules.pop('course', None)",
+    )
+    status, said = run_first(sys.executable, tmp_path, first_cell(PackageSource("99.0", WHEEL)), before)
+    assert status == 1
+    assert "could not be installed: KeyError: ('10', '1'). Show your teacher what `%pip install" in said

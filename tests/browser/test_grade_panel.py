@@ -60,7 +60,7 @@ def test_all_that_is_new_is_graded_at_a_press(course, page, place):
     expect(panel.get_by_role("status")).to_contain_text("6 of 7 graded.")
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
     expect(panel.get_by_role("listitem")).to_have_text(
-        re.compile("gus: no 01_double.ipynb was handed in, but essay.txt")
+        re.compile("gus: No 01_double.ipynb was handed in, but essay.txt")
     )
     given = {student: points for (student, _), (points, _) in scores(course).items()}
     assert given == {student: points for student, (_, points) in kill_graders.CLASS.items()}

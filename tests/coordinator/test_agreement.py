@@ -104,4 +104,4 @@ def test_due_dates_are_copied_to_the_gradebook(course, capsys):
     )
     release_lessons(course, [LESSON], Console())
     assert str(due_dates(course)[LESSON]) == "2026-11-20 22:59:00"
-    assert "01_double: due 2026-11-20 22:59 UTC (course.toml)" in capsys.readouterr().out
+    assert "01_double: due 2026-11-20 23:59 CET (course.toml)" in capsys.readouterr().out

@@ -18,12 +18,26 @@ from grading.coordinator.exchange import CourseExchange, ExchangeSubmission
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores
 from grading.coordinator.personal_files import find_files, remove_files
+from grading.coordinator.reopen import reopen
 from grading.coordinator.restore import restore
 from grading.coordinator.watch import Watch
 from grading.course_dir.course_file import Attempts, load_course_file
 from grading.nbgrader_plugins.exchange_collect import read_secret
 from grading.safe_console import SafeConsole
 
+from ..support.by_hand_lesson import (
+    ANSWER,
+    CODE,
+    LESSON,
+    TASK,
+    WHY,
+    course_by_hand,
+    grade_by_hand,
+    notebook_by_hand,
+    open_book,
+    open_cells,
+    review_by_hand,
+)
 from ..support.course_builder import TINY_LESSONS, solved_notebook
 from ..support.exchange import Exchange
 
@@ -37,7 +51,7 @@ def submission(page: str, student: str = "ada", lesson: str = ONE) -> ExchangeSu
 
 def graded(root: Path, *ago: timedelta) -> None:
     """Have ada's submissions of the first lesson graded so long ago."""
-    lines = [f"ada,{ONE},{number}.html,{(NOW - time).isoformat()},0\n" for number, time in enumerate(ago)]
+    lines = [f"ada,{ONE},{number}.html,{(NOW - time).isoformat()}\n" for number, time in enumerate(ago)]
     (root / FILE).write_text("".join(lines))
 
 
@@ -73,17 +87,21 @@ def test_a_submission_waits_until_the_hour_and_the_day_allow_it(course, limits, 
 def test_a_lessons_own_limit_wins_and_its_other_limit_is_the_courses(course):
     limit(course, f'[attempts]\nper_hour = 3\nper_day = 10\n[[lesson]]\nname = "{ONE}"\nattempts.per_hour = 0\n')
     found = load_course_file(course)
-    assert (found.attempts_of(ONE), found.attempts_of(TWO)) == (Attempts(per_day=10), Attempts(per_hour=3, per_day=10))
+    assert (found.attempts_of(ONE), found.attempts_of(TWO)) == (
+        Attempts(per_hour=0, per_day=10),
+        Attempts(per_hour=3, per_day=10),
+    )
     assert in_words(found.attempts_of(ONE)) == "10 submissions per day"
     assert in_words(found.attempts_of(TWO)) == "3 submissions per hour and 10 per day"
-    assert in_words(Attempts(per_hour=1)) == "1 submission per hour"
+    assert in_words(Attempts(per_hour=1, per_day=0)) == "1 submission per hour"
+    assert in_words(Attempts()) == "10 submissions per hour and 30 per day"
 
 
 def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(course):
     limit(course, "[attempts]\nper_day = 2\n")
     graded(course, timedelta(hours=30), timedelta(hours=1))
     with (course / FILE).open("a") as file:
-        file.write("nonsense\nada,x,y,yesterday,1\n")
+        file.write("nonsense\nada,x,y,yesterday\n")
     AttemptLimits(course, NOW).count([submission("1.html"), submission("2.html")])
     AttemptLimits(course, NOW).count([submission("2.html")])
     rows = [line.split(",")[2] for line in (course / FILE).read_text().splitlines()]
@@ -92,7 +110,7 @@ def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(co
     found = find_files(course, "ada")
     assert len(found.lines[Path(FILE)]) == 2
     remove_files(course, "ada", found)
-    assert (course / FILE).read_text(encoding="utf-8-sig") == "student,lesson,page,at,points\n"
+    assert (course / FILE).read_text(encoding="utf-8-sig") == "student,lesson,page,at\n"
 
 
 def test_over_a_limit_the_newest_waits_with_a_notice_and_is_graded_later(
@@ -182,6 +200,106 @@ def test_if_it_is_killed_the_best_counts_after_the_next_start(
     assert [found and found[1] for found in points] == ["5", "0"]
 
 
+def run_watch(root: Path) -> int:
+    """Run the service once; returns how many pages it released. A second run finds nothing to do."""
+    services = [Watch(root, every=0.1) for _ in range(2)]
+    for service in services:
+        assert service.run(once=True)
+    assert services[1].state.released == 0
+    return services[0].state.released
+
+
+def test_the_best_one_counts_after_the_due_date_has_moved_behind_it(course, tmp_path, sandboxed, capsys):
+    due = f'timezone = "UTC"\n{BEST}[late]\npolicy = "zero"\n[[lesson]]\nname = "{ONE}"\ndue = '
+    limit(course, f"{due}2026-01-01 12:00:00\n")
+    exchange, answers = Exchange(course, tmp_path).open([ONE]), ({}, {"double": WRONG})
+    folders = []
+    for answer in answers:
+        folders.append(exchange.submit("ada", ONE, solved_notebook(course, ONE, **answer)))
+        run_watch(course)
+    assert scores(course) == {("ada", ONE): (0, 5)} and secrets(course, *folders) == [False, True]
+    limit(course, f"{due}2099-01-01 12:00:00\n")
+    grade_class(course, [ONE], SafeConsole(quiet=True))
+    assert run_watch(course) == 1
+    assert scores(course) == {("ada", ONE): (5, 5)} and secrets(course, *folders) == [True, False]
+
+
+def test_after_a_regrade_all_submissions_are_compared_by_the_new_graders(course, tmp_path, sandboxed, capsys):
+    limit(course, BEST)
+    exchange, folders = Exchange(course, tmp_path).open([ONE]), []
+    partly, squares = "def double(x):\n    return (2 * x).detach()", "def double(x):\n    return x * x"
+    for code in (squares, partly):
+        folders.append(exchange.submit("ada", ONE, solved_notebook(course, ONE, double=code)))
+        run_watch(course)
+    assert scores(course) == {("ada", ONE): (3, 5)} and secrets(course, *folders) == [False, True]
+    contract = course / "grader_tests" / ONE / "double" / "contract.py"
+    contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
+    assert run_watch(course) == 0  # until the teacher grades again
+    grade_class(course, [ONE], SafeConsole(quiet=True))
+    assert run_watch(course)
+    assert scores(course) == {("ada", ONE): (5, 5)} and secrets(course, *folders) == [True, False]
+
+
+@pytest.fixture
+def by_hand(tiny_by_hand: Path, fresh_copy: Any, tmp_path: Path) -> tuple[Path, Exchange]:
+    """A course whose best submissions count, in which ada's first one has all 15 points, 10 of them by hand."""
+    root = fresh_copy(tiny_by_hand)
+    with (root / "course.toml").open("a") as file:
+        file.write(BEST)
+    exchange = Exchange(root, tmp_path).open([LESSON])
+    exchange.submit("ada", LESSON, notebook_by_hand(root))
+    run_watch(root)
+    grade_by_hand(root, "ada", {ANSWER: 3, CODE: 4, TASK: 1}, comment="Very good.")
+    review_by_hand(root, "ada", WHY, items=["sum"])
+    assert scores(root) == {("ada", LESSON): (15, 15)}
+    return root, exchange
+
+
+@pytest.fixture(scope="session")
+def tiny_by_hand(build_once: Any) -> Path:
+    return build_once("by-hand-released", course_by_hand)
+
+
+@pytest.mark.quick_cases("same")
+@pytest.mark.parametrize(
+    "answers", [{}, {"essay": "x", "why": "x"}, {"essay": "", "why": ""}], ids=["same", "new", "none"]
+)
+def test_worse_code_changes_nothing_whatever_becomes_of_the_written_answers(by_hand, sandboxed, capsys, answers):
+    root, exchange = by_hand
+    exchange.submit("ada", LESSON, notebook_by_hand(root, double=WRONG, **answers))
+    run_watch(root)
+    assert scores(root) == {("ada", LESSON): (15, 15)} and not open_cells(root, "ada")
+    with open_book(root) as gradebook:
+        assert gradebook.find_comment(ANSWER, LESSON, LESSON, "ada").manual_comment == "Very good."
+
+
+def test_equal_code_waits_for_a_person_and_then_the_best_counts(by_hand, sandboxed, capsys):
+    root, exchange = by_hand
+    exchange.submit("ada", LESSON, notebook_by_hand(root, essay="x"))
+    run_watch(root)
+    assert open_cells(root, "ada") == {ANSWER, TASK}  # the second one counts until a person has graded it
+    grade_by_hand(root, "ada", {ANSWER: 0, TASK: 1})
+    run_watch(root)
+    assert scores(root) == {("ada", LESSON): (15, 15)} and not open_cells(root, "ada")
+    reopen(root, "ada", LESSON, "double", "asked")
+    run_watch(root)
+    assert open_cells(root, "ada") == {"check_double"}  # a second look changes nothing before it ends
+
+
+@pytest.mark.full
+def test_better_code_with_open_answers_counts_until_a_person_finds_it_worse(by_hand, sandboxed, capsys):
+    root, exchange = by_hand
+    grade_by_hand(root, "ada", {"check_double": 1})
+    exchange.submit(
+        "ada", LESSON, notebook_by_hand(root, essay="x", why="y", double="def double(x):\n    return x + x")
+    )
+    run_watch(root)
+    assert open_cells(root, "ada") == {ANSWER, TASK, WHY}
+    grade_by_hand(root, "ada", {ANSWER: 0, TASK: 0, WHY: 0})
+    run_watch(root)
+    assert scores(root) == {("ada", LESSON): (11, 15)}
+
+
 @pytest.mark.full
 def test_a_submission_that_was_changed_in_the_exchange_after_its_grade_counts_as_it_was(
     course, tmp_path, sandboxed, capsys
@@ -205,7 +323,7 @@ def test_without_the_kept_copy_the_best_one_is_not_taken_and_the_state_says_why(
     assert Watch(course, every=0.1).run(once=True)
     limit(course, BEST)
     pages = [f"{notebook_hash(secret=read_secret(folder), notebook_id=ONE)}.html" for folder in folders]
-    rows = [f"ada,{ONE},{page},{NOW.isoformat()},{points}\n" for page, points in zip(pages, (5, 0), strict=True)]
+    rows = [f"ada,{ONE},{page},{NOW.isoformat()},1\n" for page in pages]  # with points, as version 0.2 wrote
     (course / FILE).write_text("".join(rows))
     shutil.rmtree(course / "hand-ins" / "replaced")
     service = Watch(course, every=0.1)

@@ -31,6 +31,7 @@ from ..support.by_hand_lesson import (
     CODE,
     LESSON,
     MOST,
+    QUESTION,
     TASK,
     WHY,
     cell_of,
@@ -39,6 +40,7 @@ from ..support.by_hand_lesson import (
     hand_in_by_hand,
     open_book,
     open_cells,
+    review_by_hand,
 )
 from ..support.canvas_server import TOKEN, FakeCanvas, canvas
 
@@ -162,6 +164,27 @@ def test_manual_points_are_the_same_everywhere(course, there, capsys):
     assert "Needs a person" not in capsys.readouterr().out
 
 
+SEVENTHS = QUESTION.split("[[rubric]]")[0].replace("points = 2", "points = 7") + "".join(
+    f'[[rubric]]\nid = "item-{number}"\ntext = "Item {number}"\npoints = 1\n' for number in range(7)
+)
+
+
+@pytest.mark.parametrize(("ticked", "total"), [(7, "13.5"), (3, "12.3571"), (0, "11.5")])
+def test_points_of_a_rubric_are_rounded_only_where_they_are_shown(course, there, capsys, ticked, total):
+    (course / "grader_tests" / LESSON / "questions" / f"{WHY}.toml").write_text(SEVENTHS)  # 7 items for 2 points
+    grade_by_hand(course, "ada", {ANSWER: 2.5, CODE: 3, TASK: 1})
+    review_by_hand(course, "ada", WHY, items=[f"item-{number}" for number in range(ticked)], graded=True)
+    with open_book(course) as gradebook:
+        assert gradebook.find_submission(LESSON, "ada").score == pytest.approx(11.5 + 2 * ticked / 7, abs=1e-9)
+    grade_by_hand(course, "bob", {CODE: 4, TASK: 0})
+    found = totals(course, there, capsys)
+    assert found == dict.fromkeys(found, total)
+    assert main.main(["gradebook", "all.csv", "--total"]) == 0
+    with open("all.csv", encoding="utf-8-sig", newline="") as file:
+        ada = next(row for row in csv.DictReader(file) if row["student_id"] == "ada")
+    assert (ada[LESSON], ada["total"]) == (total, total)
+
+
 def test_open_grades_are_listed_and_named_where_they_are_left_out(course, there, capsys):
     assert main.main(["report"]) == 0
     assert f"    ada, {LESSON}: essay, plot, survey, why" in capsys.readouterr().out
@@ -206,15 +229,47 @@ def test_grading_again_keeps_manual_points_and_reopens_only_changed_answers(cour
     regrade(course)
     assert open_cells(course, "ada") == {ANSWER, TASK}  # a task may be answered anywhere in the notebook
     with open_book(course) as gradebook:
-        assert gradebook.find_grade(ANSWER, LESSON, LESSON, "ada").manual_score == 2.5
+        assert gradebook.find_grade(ANSWER, LESSON, LESSON, "ada").manual_score is None
     capsys.readouterr()
     assert main.main(["history", LESSON]) == 0
     told = capsys.readouterr().out
     assert "essay 2.5 by hand" in told and "the submission changed" in told
     assert main.main(["report"]) == 0
-    assert "essay, survey (graded by hand, but the answer or its verdict changed afterwards)" in (
-        capsys.readouterr().out
-    )
+    assert f"    ada, {LESSON}: essay, survey\n" in capsys.readouterr().out
+
+
+def page_of(root: Path, student: str) -> str:
+    feedback(root, LESSON, student)
+    return (root / "feedback" / student / LESSON / f"{LESSON}.html").read_text()
+
+
+def test_a_new_submission_has_no_points_or_notes_of_the_first_until_that_comes_back(course, capsys):
+    grade_by_hand(course, "ada", {ANSWER: 1, CODE: 3, TASK: 1}, comment="Too short.")
+    review_by_hand(course, "ada", WHY, items=["power"], comment="You confuse it with the square.")
+    first = page_of(course, "ada")
+    assert "<b>10</b> of 15 points" in first and first.count("A note from your teacher") == 2
+    hand_in_by_hand(course, "ada", essay="A better essay.", why="x + x")
+    assert main.main(["regrade", LESSON, "--unsandboxed"]) == 0
+    assert re.search(r"ada +10 +8\* +-2 ", capsys.readouterr().out)
+    regrade(course)
+    assert open_cells(course, "ada") == {ANSWER, TASK, WHY}
+    page = page_of(course, "ada")
+    assert "<b>8</b> of 15 points; a person still has to grade 6 of them" in page
+    assert "A note from your teacher" not in page and "Confuses it" not in page
+    assert main.main(["history", LESSON]) == 0
+    assert "essay 1 by hand" in capsys.readouterr().out
+    hand_in_by_hand(course, "ada")
+    regrade(course)
+    assert open_cells(course, "ada") == set()
+    page = page_of(course, "ada")
+    assert "<b>10</b> of 15 points" in page and page.count("A note from your teacher") == 2 and "✓ Confuses it" in page
+
+
+def test_an_answer_that_a_person_looks_at_again_counts_once_in_the_total(course, capsys):
+    grade_by_hand(course, "ada", {ANSWER: 2.5, CODE: 3, TASK: 1, WHY: 1})
+    assert main.main(["reopen", "ada", LESSON, WHY, "--because", "asked"]) == 0
+    page = page_of(course, "ada")
+    assert "<b>12.5</b> of 15 points; a person looks again at 2 of them" in page
 
 
 @pytest.mark.full("autogrades like its neighbours")

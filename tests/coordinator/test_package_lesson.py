@@ -12,14 +12,17 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from nbgrader.coursedir import CourseDirectory
 
 from course.lessons_folder import assistant_files
 from grading.cli import main
 from grading.cli.one_file import PLATFORMS
-from grading.coordinator.grade_file import choose_file, grade_file
+from grading.coordinator.grade_file import grade_file
 from grading.coordinator.package_lesson import lesson_files, package_lesson, pins
+from grading.errors import NotHandedIn
 from grading.lms.packages import PACKAGES
 from grading.lms.result_forms import FORMS
+from grading.lms.submitted_dir import choose_file
 
 from ..support.course_builder import TINY_LESSONS, build_course
 
@@ -156,16 +159,21 @@ def test_in_the_platforms_folders_the_result_is_that_of_grade_file(course, wheel
         (["Copy of 02_softmax.ipynb", "01_dot_products.ipynb"], "Copy of 02_softmax.ipynb"),
         (["deep/02_softmax.ipynb", "02_softmax.ipynb"], "02_softmax.ipynb"),
         (["02_softmax.py"], "02_softmax.py"),
-        ([".ipynb_checkpoints/.02_softmax.ipynb", "notes.txt"], "No notebook was handed in."),
+        ([".ipynb_checkpoints/.02_softmax.ipynb", "notes.txt"], "No 02_softmax.ipynb was handed in, but "),
         (["a.ipynb", "b.ipynb"], "It is not clear which file counts: a.ipynb and b.ipynb."),
     ],
 )
 def test_the_file_that_counts_in_a_folder(tmp_path, names, chosen):
+    folder = tmp_path / "handed-in"
     for name in names:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    file, why = choose_file(tmp_path, "02_softmax")
-    assert why.startswith(chosen) if why else file == tmp_path / chosen
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    course = CourseDirectory(root=str(tmp_path))
+    if " was " in chosen or " which " in chosen:
+        with pytest.raises(NotHandedIn, match=f"^{chosen}"):
+            choose_file(folder, course, "02_softmax")
+    else:
+        assert choose_file(folder, course, "02_softmax") == folder / chosen
 
 
 def test_pins_are_the_installed_versions_of_all_that_the_grader_needs():

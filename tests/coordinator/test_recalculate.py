@@ -126,7 +126,7 @@ def test_a_submission_that_cannot_be_graded_is_reported_and_keeps_its_grade(cour
     (course_of_three / "submitted" / "cem" / ONE / "timestamp.txt").write_text("yesterday evening, I think")
     assert main.main(["regrade", ONE, "--yes"]) == 2
     told = capsys.readouterr().out
-    assert f"no {ONE}.ipynb was handed in" in told
+    assert f"No {ONE}.ipynb was handed in" in told
     assert "timestamp.txt: expected a time, got yesterday evening" in told
     assert "2 could not be graded and keep their old grade" in told
     assert points(course_of_three) == {"ada": 5, "bob": 5, "cem": 3}

@@ -26,6 +26,7 @@ from grading.errors import CannotWrite, ConfigFileError
 from grading.gradebook.lock import exclusive
 from grading.gradebook.store import times_of_grades
 from grading.nbgrader_plugins.exchange_collect import SECRET
+from grading.nbgrader_plugins.release_feedback import ReleaseFeedback
 
 from ..support import by_hand_lesson
 from ..support.class_helpers import RecordingConsole, start_command
@@ -123,6 +124,24 @@ def test_a_grade_whose_feedback_was_not_released_is_released_and_not_made_again(
     assert times_of(course) == before
 
 
+def test_feedback_is_released_once_where_the_exchanges_clock_is_behind(course, exchange, capsys, monkeypatch):
+    copy_files, calls = ReleaseFeedback.copy_files, list[Path]()
+
+    def copied_to_a_slow_clock(release: ReleaseFeedback) -> None:
+        copy_files(release)
+        calls.extend(exchange.feedback.glob("*.html"))
+        assert len(calls) < 4
+        os.utime(calls[-1], (calls[-1].stat().st_mtime - 3600,) * 2)
+
+    monkeypatch.setattr(ReleaseFeedback, "copy_files", copied_to_a_slow_clock)
+    exchange.submit("ada", ONE, solved_notebook(course, ONE))
+    assert watch_once(course, capsys)[0]
+    assert len(calls) == 1
+    assert not grade_class(course, [ONE], RecordingConsole(), again=True).failed
+    assert watch_once(course, capsys)[0]
+    assert len(calls) == 2
+
+
 @pytest.mark.full
 def test_automatic_points_are_released_and_the_page_says_what_is_open(tmp_path, sandboxed, capsys):
     root = by_hand_lesson.course_by_hand(tmp_path / "course")
@@ -149,9 +168,10 @@ def test_only_complete_submissions_of_ordinary_files_are_collected(course, excha
     assert scores(course) == {("ada", ONE): (5, 5)}
     assert sorted(path.name for path in (course / "submitted").iterdir()) == ["ada", "gus"]
     assert not list((course / "submitted" / "gus").rglob("*.ipynb"))
-    what = f"not graded: run `grading grade {ONE}` to see why"
-    assert [(error["what"], error["submissions"]) for error in state(course)["errors"]] == [(what, 1)]
-    assert f"1 submission {what}" in said
+    what = "not graded: no file counts as the notebook; the student's feedback page asks"
+    link = f"not collected: run `nbgrader collect {ONE} --update` to see why"
+    assert {error["what"]: error["submissions"] for error in state(course)["errors"]} == {what: 1, link: 1}
+    assert f"1 submission {what}" in said and f"1 submission {link}" in said
     (half / SECRET).write_text(secret)
     watch_once(course, capsys)
     assert scores(course) == {("ada", ONE): (5, 5), ("hal", ONE): (5, 5)}

@@ -11,13 +11,16 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
+from psutil import RLIMIT_NOFILE, Process
 
 from grading.cli import main
 from grading.coordinator.watch_page import PageAddress, page_address, public, serve_page
-from grading.coordinator.watch_state import WatchState
+from grading.coordinator.watch_state import FILE, WatchState
 from grading.errors import StepFailed
+from grading.local_server import MOST
 
 from ..support.class_helpers import start_command
+from ..support.connections import many_connections
 from ..support.course_builder import TINY_LESSONS, solved_notebook
 from ..support.exchange import Exchange
 
@@ -35,12 +38,14 @@ def read(address: str, host: str = "") -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
-def test_it_shows_numbers_and_health_and_no_text_of_an_error():
+def test_it_shows_numbers_and_health_and_no_text_of_an_error(tmp_path):
     state = WatchState(doing="waiting for submissions", waiting=3)
-    with serve_page(PageAddress(0), lambda: asdict(state)) as address:
+    state.write(tmp_path)
+    with serve_page(PageAddress(0), tmp_path) as address:
         assert read(f"{address}health") == (200, '{"healthy": true}')
         assert "Waiting for submissions." in read(str(address))[1]
         state.errors = [ERROR]
+        state.write(tmp_path)
         assert read(f"{address}health") == (503, '{"healthy": false}')
         for name in ("", "state.json"):
             status, text = read(f"{address}{name}")
@@ -52,19 +57,22 @@ def test_it_shows_numbers_and_health_and_no_text_of_an_error():
         assert [read(f"{address}{name}")[0] for name in ("page.css", "watch.css", "watch.js")] == [200] * 3
         assert read(f"{address}watch.py")[0] == 404
         assert read(str(address), host="example.org")[0] == 403
-        with pytest.raises(StepFailed, match="cannot be used for the page"), serve_page(address, dict):
+        (tmp_path / FILE).unlink()
+        assert read(str(address))[0] == 503
+        with pytest.raises(StepFailed, match="cannot be used for the page"), serve_page(address, tmp_path):
             pass
     assert not public({**asdict(state), "errors": [], "doing": "stopped"})["healthy"]
 
 
 @pytest.mark.parametrize("prefix", ["/services/grading-watch/", "/hub.a/services/w/"])
-def test_behind_jupyterhub_it_uses_the_services_url_and_prefix(monkeypatch, prefix):
+def test_behind_jupyterhub_it_uses_the_services_url_and_prefix(monkeypatch, tmp_path, prefix):
     assert page_address(None) is None
     monkeypatch.setenv("JUPYTERHUB_SERVICE_URL", "http://127.0.0.1:10101")
     monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", prefix)
     given = page_address(None)
     assert given == PageAddress(10101, prefix, behind_hub=True)
-    with serve_page(PageAddress(0, prefix, behind_hub=True), lambda: asdict(WatchState())) as address:
+    WatchState(doing="working").write(tmp_path)
+    with serve_page(PageAddress(0, prefix, behind_hub=True), tmp_path) as address:
         assert read(str(address), host="hub.example.org")[0] == 200
         assert read(f"{address}health")[0] == 200
         assert read(f"http://127.0.0.1:{address.port}/")[0] == 404
@@ -74,15 +82,28 @@ def test_behind_jupyterhub_it_uses_the_services_url_and_prefix(monkeypatch, pref
             page_address(None)
 
 
+def test_connections_take_nothing_from_the_process_that_grades(tmp_path, capfd):
+    WatchState(doing="working").write(tmp_path)
+    with serve_page(PageAddress(0), tmp_path) as address:
+        (server,) = (child for child in Process().children() if str(tmp_path) in child.cmdline())
+        with many_connections(address.port):
+            assert read(f"{address}health")[0] == 200
+            assert server.num_fds() < MOST + 30
+    assert not server.is_running()
+    assert "".join(capfd.readouterr()) == ""
+
+
 @pytest.mark.full
 def test_grading_watch_serves_it_until_it_stops(course, tmp_path, sandboxed):
     exchange = Exchange(course, tmp_path).open([ONE])
-    exchange.submit("ada", ONE, solved_notebook(course, ONE))
     process = start_command(course, "watch", "--every", "0.1", "--page", "0")
+    Process(process.pid).rlimit(RLIMIT_NOFILE, (600, 600))
     assert process.stdout
-    found = re.search(r"its state is at (http://127\.0\.0\.1:\d+/)", process.stdout.readline())
+    found = re.search(r"its state is at (http://127\.0\.0\.1:(\d+)/)", process.stdout.readline())
     assert found
-    assert "feedback for 1 of 1 submission" in process.stdout.readline()
+    with many_connections(int(found[2]), 700):
+        exchange.submit("ada", ONE, solved_notebook(course, ONE))
+        assert "feedback for 1 of 1 submission" in process.stdout.readline()
     state: dict[str, Any] = {"waiting": 1}
     while state["waiting"] and process.poll() is None:  # until the next look
         state = json.loads(read(f"{found[1]}state.json")[1])
@@ -91,6 +112,7 @@ def test_grading_watch_serves_it_until_it_stops(course, tmp_path, sandboxed):
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate()
     assert process.returncode == 0, said
+    assert said.count("\n") == 1, said
     with pytest.raises(urllib.error.URLError):
         read(found[1])
 

@@ -140,6 +140,16 @@ def test_what_a_notebook_prints_is_not_among_the_records(attention):
     assert (status, err, [json.loads(line)["points"] for line in out.splitlines()]) == (0, "mine\n", [7.0])
 
 
+def test_of_two_versions_in_a_notebook_it_names_the_one_that_the_grade_takes(attention):
+    own = ("def softmax(x, dim=-1):\n    return x", {"nbgrader": {"grade_id": "softmax", "solution": True}})
+    shown = ("check(softmax)", {"nbgrader": {"grade_id": "check_softmax", "grade": True, "solution": False}})
+    Path("mine.ipynb").write_text(notebook("import torch", own, shown, RIGHT))
+    _, _, err = attention("check", "mine.ipynb", "softmax")
+    assert err.startswith(
+        "mine.ipynb: `softmax` is defined in more than one cell. The grade takes the version in its own"
+    )
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"cells": [1]}', None])
 def test_a_file_that_is_no_notebook_is_explained(attention, text):
     if text is not None:

@@ -12,6 +12,7 @@ from grading.course_dir.seeds import FILE, course_seed, lesson_seed, seed_id, se
 from grading.errors import CourseError, NoAnswer
 from grading.exercises.lesson import load_lesson
 from grading.grader.codec import request
+from grading.grader.follow_through import grade_and_follow
 from grading.grader.grade_exercise import grade_exercise
 from grading.grader.source_analysis import NotebookSource
 
@@ -75,6 +76,6 @@ def test_a_request_to_a_kernel_has_neither_the_secret_nor_an_oracles_code():
     source = NotebookSource(["def softmax(x): return x\ndef log_softmax(x): return softmax(x).log()"], lesson.exercises)
     wrong = grade_exercise(softmax, ask, seed=seed_of(drawn, softmax.name))
     seed = seed_of(drawn, log_softmax.name)
-    grade_exercise(log_softmax, ask, seed=seed, source=source, earlier=[(softmax, wrong)])
+    grade_and_follow(log_softmax, ask, source, [(softmax, wrong)], seed=seed)
     assert softmax.sealed in asked
     assert not any(secret in text or drawn in text or str(seed) in text or softmax.stand_in in text for text in asked)

@@ -8,6 +8,7 @@ from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
+from grading.grader.verdict_report import to_report
 
 from ..support.course_builder import ACTING
 from ..support.small_lesson import judged, written
@@ -89,13 +90,23 @@ def test_follow_through_does_not_mend_an_answer_that_is_wrong_itself(lesson):
     assert judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)]).earned == 0
 
 
-@pytest.mark.parametrize(("halve", "followed"), [("x // 2", ["halve"]), ("x / 2", []), ("missing(x)", ["halve"])])
-def test_a_wrong_step_costs_no_points(tmp_path, halve, followed):
+NO_ATTEMPT = ["return x", "return missing(x)", "raise NotImplementedError"]
+
+
+@pytest.mark.parametrize("halve", ["return x // 2", "return x / 2", *NO_ATTEMPT])
+def test_a_wrong_step_costs_no_points_and_none_gives_any(tmp_path, halve):
     ACTING.write(tmp_path)
     lesson = load_lesson(tmp_path / "grader_tests" / ACTING.name)
-    cells = [f"def halve(x):\n    return {halve}", "def double(x):\n    return x + 2 * halve(x)"]
+    cells = [f"def halve(x):\n    {halve}", "def double(x):\n    return x + 2 * halve(x)"]
     names = {}
     exec("\n".join(cells), names)
-    steps = [(step, ExerciseVerdict(name, 0, 0.0, "not started")) for name, step in lesson.steps.items()]
+    steps = [(step, grade_in_process(step, names, cells=cells, lesson=lesson)) for step in lesson.steps.values()]
     verdict = grade_in_process(lesson.exercises["double"], names, cells=cells, lesson=lesson, earlier=steps)
-    assert (verdict.status, verdict.earned, verdict.followed_through) == ("right", 20, followed)
+    if halve in NO_ATTEMPT:
+        assert (verdict.status, verdict.earned, verdict.followed_through) == ("wrong", 0, [])
+        said = " ".join(to_report(verdict).to_text().split())
+        assert "It calls `halve`: write that first." in said
+        assert "The grade replaces no step, because steps have no points." in said
+    else:
+        assert (verdict.status, verdict.earned) == ("right", 20)
+        assert verdict.followed_through == (["halve"] if "//" in halve else [])

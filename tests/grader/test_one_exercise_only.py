@@ -17,7 +17,8 @@ import pytest
 
 from course.harness.runner import observe
 from grading.exercises.lesson import load_lesson
-from grading.grader.grade_exercise import earns_all, grade_exercise
+from grading.grader.follow_through import grade_and_follow
+from grading.grader.grade_exercise import earns_all
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.proof import namespace
@@ -110,7 +111,7 @@ class Notebook:
         def ask(programs):
             return (observe(program, self.names) for program, _ in programs)
 
-        return grade_exercise(exercise, ask, source=self.source, earlier=earlier)
+        return grade_and_follow(exercise, ask, self.source, earlier)
 
 
 @cache

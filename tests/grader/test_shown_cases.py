@@ -1,4 +1,4 @@
-"""What a page shows of a verdict: practice cases in full, and of hidden ones closed words alone."""
+"""What a page shows of a verdict: practice cases in full, and of hidden ones which criteria they cost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grading.exercises.exercise import Exercise, call, exercise
 from grading.grader.grade_exercise import grade_exercise
 from grading.grader.local import grade_in_process
 from grading.grader.references import practice_cases
-from grading.grader.shown_cases import hide_cases, show_cases, wants_practice
+from grading.grader.shown_cases import HIDDEN, ONLY_HIDDEN, hide_cases, show_cases, show_unanswered, wants_practice
 from grading.grader.verdict import TABLE, ExerciseVerdict
 from grading.grader.verdict_report import to_report
 
@@ -65,37 +65,60 @@ class Telling(ValueError):
 Telling.__name__ = SECRET
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (raising(IndexError), "In a hidden case, the call raised IndexError."),
-        (raising(torch.linalg.LinAlgError), "In a hidden case, the call raised _LinAlgError."),
-        (raising(Telling), "In a hidden case, the call raised an exception of its own."),
-        (raising(NameError, f"name '{SECRET}' is not defined"), "In a hidden case, the call raised NameError."),
-        (
-            raising(TypeError, f"double() got an unexpected keyword argument {SECRET}"),
-            "In a hidden case, the call raised TypeError.",
-        ),
-        (
-            raising(AttributeError, f"'double' object has no attribute '{SECRET}'"),
-            "In a hidden case, the call raised AttributeError.",
-        ),
-        (
-            raising(ValueError, f"the module has no parameter {SECRET}; it has {SECRET}"),
-            "In a hidden case, the call raised ValueError.",
-        ),
-        (lambda x: SECRET, "In a hidden case, the result has the wrong type."),
-        (lambda x: {SECRET: x}, "In a hidden case, the result has the wrong type."),
-        (lambda x: type(SECRET, (), {})(), "In a hidden case, the result has the wrong type."),
-        (lambda x: torch.zeros(12, 34), "In a hidden case, the result has the wrong shape."),
-        (lambda x: x * torch.nan, "In a hidden case, the result has NaN or infinite values."),
-        (lambda x: 3 * x, "In a hidden case, the result has wrong values."),
-    ],
-)
-def test_of_a_hidden_case_only_closed_words_are_shown(answer, words):
+WRONG = [
+    raising(IndexError),
+    raising(torch.linalg.LinAlgError),
+    raising(Telling),
+    raising(NameError, f"name '{SECRET}' is not defined"),
+    raising(TypeError, f"double() got an unexpected keyword argument {SECRET}"),
+    raising(AttributeError, f"'double' object has no attribute '{SECRET}'"),
+    raising(ValueError, f"the module has no parameter {SECRET}; it has {SECRET}"),
+    lambda x: SECRET,
+    lambda x: {SECRET: x},
+    lambda x: type(SECRET, (), {})(),
+    lambda x: torch.zeros(12, 34),
+    lambda x: x * torch.nan,
+    lambda x: 3 * x,
+]
+
+
+@pytest.mark.parametrize("answer", WRONG)
+def test_of_a_hidden_case_nothing_is_shown(answer):
     practised, hidden = shown(answer).criteria
-    assert (hidden.case, hidden.finding) == ("", words)
-    assert practised.case.startswith("double(torch.tensor([") and "hidden" not in practised.finding
+    assert (hidden.status, hidden.case, hidden.stage, hidden.finding) == ("wrong", "", "", HIDDEN)
+    assert practised.case.startswith("double(torch.tensor([") and practised.finding != HIDDEN
+
+
+def test_how_hidden_cases_fail_changes_no_word_of_the_verdict():
+    """Else an answer that guesses at one case and raises at the next would learn whether the guess was right."""
+    known = [p.case.inputs["x"] for p in practice_cases(doubling())]
+
+    def at_hidden_cases(answer: Any) -> Any:
+        return lambda x: 2 * x if any(torch.equal(x, one) for one in known if x.shape == one.shape) else answer(x)
+
+    verdicts = [shown(at_hidden_cases(answer)).to_json() for answer in WRONG]
+    assert all(verdict == verdicts[0] for verdict in verdicts)
+    assert [criterion["finding"] for criterion in verdicts[0]["criteria"]] == [ONLY_HIDDEN, HIDDEN]
+
+
+def test_yes_and_no_are_asked_in_an_order_that_each_submission_has_for_itself():
+    made = exercise("positive", see="Sign")
+    made.oracle(lambda x: bool(x > 0))
+
+    @made.criterion("values", points=1)
+    def _(draw):
+        for place in range(8):
+            yield call(draw.normal(1).abs() * (-1) ** place)
+
+    def order(cells: list[str]) -> list[bool]:
+        asked = list[bool]()
+        names = {"positive": lambda x: asked.append(bool(x > 0)) or asked[-1]}
+        assert grade_in_process(made, names, seed=SEED, cells=cells).status == "right"
+        return asked
+
+    orders = [order([f"# {number}\ndef positive(x): return bool(x > 0)"]) for number in range(9)]
+    assert orders[0] == order(["# 0\ndef positive(x): return bool(x > 0)"])
+    assert len({tuple(one) for one in orders}) > 5
 
 
 def test_a_forbidden_name_is_shown_from_a_practice_case_only():
@@ -117,8 +140,15 @@ def test_an_answer_that_fails_hidden_cases_alone_looks_like_a_table():
 
 def test_no_practice_is_asked_of_an_answer_that_needs_none():
     assert not wants_practice(grade_in_process(doubling(), {"double": lambda x: 2 * x}, seed=SEED))
+
+
+def test_an_answer_that_takes_too_long_is_told_so_by_practice_cases_alone():
     unanswered = grade_exercise(doubling(), lambda programs: iter([NoAnswer("took too long")] * len(programs)))
-    assert unanswered.status == "wrong" and not wants_practice(unanswered)
+    hide_cases(unanswered, [])
+    assert {criterion.finding for criterion in unanswered.criteria} == {HIDDEN}
+    assert wants_practice(unanswered)
+    show_unanswered(unanswered, "took too long")
+    assert to_report(unanswered).headline == "Took too long."
 
 
 def test_the_smallest_practice_case_is_shown_with_its_expected_value():
@@ -146,9 +176,9 @@ def test_a_case_that_the_grade_asks_unchanged_shows_where_it_differs_and_no_expe
     assert "2 of 2 entries wrong" in verdict.example["problem"]
 
 
-def test_of_a_verdict_without_practice_cases_the_report_names_the_stage_alone():
+def test_of_a_verdict_without_practice_cases_the_report_says_that_hidden_ones_fail():
     verdict = grade_in_process(doubling(), {"double": raising(IndexError)}, seed=SEED)
     hide_cases(verdict, [])
     report = to_report(verdict)
-    assert (report.headline, report.example) == ("In a hidden case, the call raised IndexError.", None)
+    assert (report.headline, report.example) == (HIDDEN, None)
     assert SECRET not in str(report.to_json())

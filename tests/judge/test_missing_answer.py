@@ -72,8 +72,9 @@ def test_the_name_of_another_exercise_is_not_a_misspelt_name() -> None:
 
 def test_the_report_on_an_unreadable_answer_gives_only_the_reason() -> None:
     criterion = CriterionVerdict("values", 2, 0, "wrong", "softmax(x)", "raised", "it raises NotImplementedError")
-    verdict = unreadable_verdict(ExerciseVerdict("softmax", 2, 0, "not started", [criterion]), "Line 3 is it.")
+    verdict = ExerciseVerdict("softmax", 2, 0, "not started", [criterion])
     hide_cases(verdict, [])
+    unreadable_verdict(verdict, "Line 3 is it.")
     said = to_report(verdict).to_text()
     assert not wants_practice(verdict)
     assert verdict.status == "wrong" and "Line 3 is it." in said and "NotImplemented" not in said

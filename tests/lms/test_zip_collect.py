@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from grading.lms.file_names import slug, which_notebook
+from course.which_counts import which_notebook
+from grading.lms.file_names import slug
 
 from ..support.lms_downloads import moodle, notebook, tarred, zipped
 from ..support.two_exercise_course import LESSON

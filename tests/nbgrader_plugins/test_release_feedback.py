@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from grading.nbgrader_plugins.release_feedback import MOST_NAMES, other_names
+
 from ..support.course_builder import build_course
 
 BIN = Path(sys.executable).parent
@@ -44,3 +46,10 @@ def test_who_did_not_hand_in_by_the_exchange_is_named_and_all_others_get_feedbac
     for student, file in {"bo": "timestamp.txt", "jane doe": "timestamp.txt"}.items():
         assert f"{student}: no feedback is released, because it was not handed in through the exchange" in said
         assert f"(there is no {file})" in said
+
+
+def test_a_page_has_as_many_names_as_are_bounded_and_can_be_hashed(tmp_path):
+    for number in range(2 * MOST_NAMES):
+        (tmp_path / f"copy {number:02}.ipynb").touch()
+    (tmp_path / "a\udcff.ipynb").touch()
+    assert other_names(tmp_path, LESSON) == [f"copy {number:02}" for number in range(MOST_NAMES)]

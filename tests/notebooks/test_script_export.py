@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import Any
 
 import nbformat
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbconvert import PythonExporter
 
+from grading.grader.cell_code import parse
 from grading.notebooks.reading import read_submission
-from grading.notebooks.script_export import exported_cells
+from grading.notebooks.script_export import MARIMO_MAGIC, exported_cells
 
 from ..support.fuzz_bounds import fuzz_settings
 from ..support.two_exercise_course import DOUBLE, with_answers
@@ -47,7 +49,36 @@ def by_colab(notebook: dict[str, Any]) -> str:
     return "\n\n".join(cells) + "\n"
 
 
-@pytest.mark.parametrize("export", [by_nbconvert, by_percent, by_colab])
+def by_marimo(notebook: dict[str, Any]) -> str:
+    """As marimo 0.25.2 converts it to Python."""
+    cells = ['import marimo\n\n__generated_with = "0.25.2"\napp = marimo.App()\n']
+    for cell in notebook["cells"]:
+        inner, text = indent(cell["source"], "    "), cell["source"]
+        if cell["cell_type"] != "code":
+            quoted = inner.replace('"', '\\"')
+            cells.append(f'@app.cell(hide_code=True)\ndef _(mo):\n    mo.md(r"""\n{quoted}\n    """)\n    return\n')
+        elif parse(text) is None:
+            cells.append(f'app._unparsable_cell(\n    r"""\n{inner}\n    """,\n    name="_"\n)\n')
+        elif text == DOUBLE:
+            cells.append(f"@app.function\n{text}\n")
+        else:
+            cells.append(f"@app.cell\ndef _(\n    check,\n    x,\n):\n{inner}\n    return (\n        double,\n    )\n")
+    return "\n\n".join([*cells, 'if __name__ == "__main__":\n    app.run()\n'])
+
+
+def by_marimo_as_markdown(notebook: dict[str, Any]) -> str:
+    """As marimo 0.25.2 exports it to Markdown; versions before 0.12 wrote the other mark."""
+    cells = ["---\ntitle: Mine\nmarimo-version: 0.25.2\n---\n"]
+    for at, cell in enumerate(notebook["cells"]):
+        fence = '```python {.marimo name="_"}' if at % 2 else "```{.python.marimo}"
+        cells.append(f"{fence}\n{cell['source']}\n```\n" if cell["cell_type"] == "code" else f"{cell['source']}\n")
+    return "\n".join(cells)
+
+
+EXPORTS = [by_nbconvert, by_percent, by_colab, by_marimo, by_marimo_as_markdown]
+
+
+@pytest.mark.parametrize("export", EXPORTS)
 def test_answers_in_an_exported_file_stand_in_their_cells(sanitize: Any, course: Any, export: Any) -> None:
     notes = "\n\nhelper = 3  # the student's own\n\n# a remark"
     handed_in = with_answers(course.release, double=DOUBLE + notes, halve="def halve(x:\n    return x")
@@ -75,6 +106,16 @@ def test_all_cells_come_back_from_nbconverts_file() -> None:
         (cell.cell_type, cell.source) for cell in cells if cell.cell_type == "code"
     ]
     assert "- list" in [cell["source"].strip() for cell in found]
+
+
+def test_a_cell_that_marimo_turned_into_comments_comes_back() -> None:
+    magic = f"{MARIMO_MAGIC}; please file an issue to add support\n    # %%answer why\n    # Because of this."
+    text = "import marimo\n\napp = marimo.App()\n\n\nwith app.setup:\n    import torch\n\n"
+    text += f"@app.cell\ndef _():\n    {magic}\n    return\n"
+    assert exported_cells(text) == [
+        {"cell_type": "code", "source": "import torch"},
+        {"cell_type": "code", "source": "%%answer why\nBecause of this."},
+    ]
 
 
 @pytest.mark.parametrize("text", ["print('hello')", "# In", "hello", "def: in words"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from grading.errors import Conflict, RubricError
@@ -129,6 +131,34 @@ def test_a_rubric_is_scaled_to_the_courses_points(tmp_path):
     file = tmp_path / "why.toml"
     file.write_text(Rubric(2.0, from_page(ITEMS, 2.0, False, ()).items).to_file())
     assert [item.points for item in load_rubric(file, 4.0, None).items] == [3.0, 1.0, -1.0]
+
+
+@pytest.mark.parametrize("points", [1, 4, 7, 10])
+@pytest.mark.parametrize("number", [3, 7, 49])
+def test_items_are_added_before_they_are_rounded(tmp_path, points, number):
+    file, rows = tmp_path / "why.toml", [{"id": "", "text": "One", "points": 1} for _ in range(number)]
+    file.write_text(Rubric(float(number), from_page(rows, number, False, ()).items).to_file())
+    rubric = load_rubric(file, points, None)
+    ids = [item.id for item in rubric.items]
+    assert rubric.earned(ids) == pytest.approx(points, abs=1e-12)
+    minus = Rubric(float(points), tuple(replace(item, points=-item.points) for item in rubric.items), from_full=True)
+    assert minus.earned(ids) == pytest.approx(0, abs=1e-12) and minus.earned([]) == points
+    assert sum(rubric.earned([name]) for name in ids) == pytest.approx(points, abs=1e-12)  # of several answers
+
+
+def test_points_by_an_earlier_rounding_are_offered_to_be_computed_again(desk, open_another):
+    thirds = [{"id": "", "text": text, "points": 2 / 3} for text in "abc"]
+    change(desk, thirds)
+    ids = [item["id"] for item in desk.question(key_of(WHY), names=False)["rubric"]["items"]]
+    grade(desk, WHY, "ada", items=ids)
+    assert points(desk, "ada") == [pytest.approx(2, abs=1e-12)]
+    assert not members(desk, WHY)["ada"]["outdated"] and not members(desk, WHY)["ada"]["elsewhere"]
+    with desk.gradebook.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE grade SET manual_score = 1.9999 WHERE manual_score > 1.99")
+        connection.exec_driver_sql("UPDATE attention_review SET points = 1.9999")
+    assert members(open_another(), WHY)["ada"]["outdated"]
+    desk.bring_up_to_date("ann", "p", key_of(WHY))
+    assert points(desk, "ada") == [pytest.approx(2, abs=1e-12)]
 
 
 @pytest.mark.parametrize(

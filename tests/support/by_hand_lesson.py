@@ -8,10 +8,13 @@ from typing import Any
 
 import nbformat
 from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import AssignLatePenalties
 
 from grading.authoring.build import build_lesson
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import release
+from grading.coordinator.nbgrader_api import configuration, release
+from grading.review.desk import ReviewDesk
 
 from .course_builder import LessonFiles, build_course, released_notebook, solved_notebook, tiny_lesson
 
@@ -77,9 +80,11 @@ def course_by_hand(root: Path, points: float | None = 2, config: str = "") -> Pa
     return root
 
 
-def hand_in_by_hand(root: Path, student: str, *, essay: str = "My essay.", why: str = "It is a sum.") -> None:
-    """Hand in a right exercise and an answer to everything else; an empty text is no answer."""
-    notebook = solved_notebook(root, LESSON)
+def notebook_by_hand(
+    root: Path, *, essay: str = "My essay.", why: str = "It is a sum.", **answers: str
+) -> nbformat.NotebookNode:
+    """A right exercise and an answer to everything else; an empty text is no answer; `answers` replace code."""
+    notebook = solved_notebook(root, LESSON, **answers)
     for cell in notebook.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
         if name == ANSWER and essay:
@@ -88,7 +93,12 @@ def hand_in_by_hand(root: Path, student: str, *, essay: str = "My essay.", why: 
             cell.source = "plot = 3"
         elif name == WHY and why:
             cell.source = cell.source.replace("YOUR ANSWER HERE", why)
-    hand_in(root, LESSON, student, notebook)
+    return notebook
+
+
+def hand_in_by_hand(root: Path, student: str, **answers: str) -> None:
+    """Hand in `notebook_by_hand`."""
+    hand_in(root, LESSON, student, notebook_by_hand(root, **answers))
 
 
 def open_book(root: Path) -> Gradebook:
@@ -104,6 +114,16 @@ def grade_by_hand(root: Path, student: str, points: dict[str, float], comment: s
         if comment:
             gradebook.find_comment(ANSWER, LESSON, LESSON, student).manual_comment = comment
         gradebook.db.commit()
+
+
+def review_by_hand(root: Path, student: str, cell: str, **wanted: Any) -> None:
+    """Grade an answer as the review page does; `wanted` as in `ReviewDesk.grade`."""
+    config, key = configuration(root), f"{LESSON}/{cell}"
+    with open_book(root) as gradebook:
+        desk = ReviewDesk(root, LESSON, gradebook, CourseDirectory(config=config), AssignLatePenalties(config=config))
+        groups = desk.question(key, names=True)["groups"]
+        seen = {m["id"]: m["seen"] for group in groups for m in group["members"] if m["student"] == student}
+        desk.grade("ann", "page", key, seen, wanted)
 
 
 def open_cells(root: Path, student: str) -> set[str]:

@@ -19,6 +19,9 @@ SMALL = 200  # CPU seconds; in a run of fewer a share says nothing
 MAY_TAKE_MORE = {  # file -> its share, and the reason
     "tests/test_architecture.py": (0.12, "the type checker reads both packages, in a fresh clone without a cache"),
     "tests/coordinator/test_agreement.py": (0.05, "releases and grades the lesson after each change"),
+    "tests/coordinator/test_attempts.py": (0.07, "grades several submissions of a student in turn"),
+    "tests/coordinator/test_by_hand.py": (0.05, "releases, grades and exports points that a person gave"),
+    "tests/coordinator/test_exchange_trust.py": (0.05, "collects and grades what others put into the exchange"),
     "tests/coordinator/test_grade_class.py": (0.05, "the main job, with workers and with nbgrader's own command"),
     "tests/course/notebook/test_every_report.py": (0.05, "checks every known answer of a lesson"),
     "tests/judge/test_judge.py": (0.05, "starts judges of its own, to look at what they can reach"),

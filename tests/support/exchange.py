@@ -58,10 +58,15 @@ class Exchange:
 
     def submit(self, student: str, lesson: str, notebook: NotebookNode) -> Path:
         """Hand in with nbgrader's own step; returns the new folder in the exchange."""
+        return self.submit_files(student, lesson, {f"{lesson}.ipynb": nbformat.writes(notebook) + "\n"})
+
+    def submit_files(self, student: str, lesson: str, files: dict[str, str]) -> Path:
+        """Hand in a folder with these files, as `submit` does."""
         before = set(self.inbound.iterdir())
-        folder = self.place / student / lesson
-        folder.mkdir(parents=True, exist_ok=True)
-        nbformat.write(notebook, folder / f"{lesson}.ipynb")
+        for name, text in files.items():
+            file = self.place / student / lesson / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
         self._run(ExchangeSubmit, self._of(student, lesson))
         (new,) = set(self.inbound.iterdir()) - before
         return new

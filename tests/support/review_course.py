@@ -98,7 +98,7 @@ def add_answers(root: Path, gradebook: Gradebook, student: str, texts: Mapping[s
     for index, cell in reversed(list(enumerate(notebook.cells))):
         name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
         if name == EXPLORE and name in texts:
-            notebook.cells.insert(index + 1, new_markdown_cell(texts[name]))
+            notebook.cells.insert(index + 1, new_markdown_cell(texts[name], id="explored"))
         elif name == DOUBLE:
             right = ExerciseVerdict("double", 3.0, 3.0, "right")
             write_verdict(cell, needs_a_person("double", 3.0, TROUBLE) if texts.get(name) == "" else right)

@@ -19,7 +19,8 @@ exp_and_divide = step(
 
 @exp_and_divide.oracle
 def exp_and_divide_oracle(x):
-    return torch.softmax(x, dim=-1)
+    exponentials = torch.exp(x)  # no stronger than the contract: large scores are the exercise after it
+    return exponentials / exponentials.sum()
 
 
 exp_and_divide.example("the worked example", call(torch.tensor([1.0, 2.0, 5.0]).log()))

@@ -15,7 +15,7 @@ it needs a person.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -112,15 +112,19 @@ class NotebookRun:
         """The cells above an exercise's grade cell. Raises KeyError before that is reached."""
         return self.cells[: self._reached[exercise]]
 
-    def judge(self, exercise: Exercise, source: NotebookSource, alias: str = "", **settings: Any) -> ExerciseVerdict:
+    def judge(
+        self, exercise: Exercise, source: NotebookSource, alias: str = "", at: str = "", **settings: Any
+    ) -> ExerciseVerdict:
         """Grade the answer as it was at its grade cell. Call it after all cells have run.
 
-        alias: the name of the answer, if it is not the exercise's. `settings` are passed to `grade_exercise`.
+        alias: the name of the answer, if it is not the exercise's. at: the exercise at whose grade cell a step is
+        judged, which has none. `settings` are passed to `grade_exercise`.
         """
-        self._restarts = 0
+        self._restarts, at = 0, at or exercise.name
+        self._reached[exercise.name] = self._reached[at]
         names, verdict = names_needed(source, exercise.name), None
-        if self._whole and self.session.alive and exercise.name in self._kept:
-            ask = partial(self._ask_whole, f"{KEPT_NAMES}.restore({exercise.name!r}, {alias!r})")
+        if self._whole and self.session.alive and at in self._kept:
+            ask = partial(self._ask_whole, f"{KEPT_NAMES}.restore({at!r}, {alias!r})")
             verdict = grade_exercise(exercise, ask, source=source, **settings)
             if verdict.earned >= exercise.points or verdict.not_allowed or not self._doubtful(exercise, source, names):
                 return verdict
@@ -139,6 +143,29 @@ class NotebookRun:
             return needs_a_person(exercise.name, exercise.points, "the time limit of the notebook was reached")
         return better
 
+    def follow_through(
+        self,
+        exercise: Exercise,
+        source: NotebookSource,
+        right: Iterable[Exercise],
+        alias: str = "",
+        **settings: Any,
+    ) -> ExerciseVerdict:
+        """Grade the answer with others replaced by right ones, in a kernel that then ends.
+
+        Call it after all answers were judged as they are, because it ends the kernel of the cells.
+        """
+        self._restarts = 0
+        names = names_needed(source, exercise.name)
+        try:
+            codes = self._start_apart(exercise.name, source, names, alias)
+            ask = partial(self._ask_apart, codes, names)
+            return grade_exercise(exercise, ask, source=source, in_place=right, **settings)
+        except NoAnswer as error:
+            return needs_a_person(exercise.name, exercise.points, f"the answer was not run: {error}")
+        finally:
+            self.session.stop()
+
     def practise(self, exercise: str, source: NotebookSource, programs: Programs, alias: str = "") -> list[Observation]:
         """Run practice cases in a kernel that has seen no hidden case. Raises NoAnswer.
 
@@ -150,10 +177,12 @@ class NotebookRun:
             self._start_with(codes)
         else:
             self._replay_all([code for code in codes if code not in self._replayed])
-        found = self._ask_once(programs)
-        if any(isinstance(observation, NoAnswer) for observation in found):
-            raise NoAnswer("a practice case was not answered")
-        return [observation for observation in found if isinstance(observation, Observation)]
+        seen = list[Observation]()
+        for observation in self._ask_once(programs):
+            if isinstance(observation, NoAnswer):
+                raise observation
+            seen.append(observation)
+        return seen
 
     def why_stopped(self, exercise: str, source: NotebookSource) -> tuple[str, Stop] | None:
         """The first cell, with its stop, that stopped before binding a name this answer needs."""

@@ -16,13 +16,13 @@ from grading.judge.gradebook_view import title_of
 from grading.notebooks.cells import RECORD, exercise_named, grade_id
 from grading.notebooks.submitted_file import asks_for_another_file
 from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, points_of, verdict_of
+from grading.points import points_text, rounded
 from grading.sandbox.policy import FULL
 
 JUDGED = ("right", "partly right", "wrong")  # statuses whose criteria have points of their own
 OPEN = "needs a person"
 NOT_REACHED = "No case of this requirement was reached."
 BY_A_PERSON = "A person will grade this answer."
-SUM_ROUNDING = 6  # decimals of a sum of points
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,13 @@ class FileResult:
 
     @property
     def earned(self) -> float:
-        return round(sum(verdict.earned for verdict in self.verdicts), SUM_ROUNDING)
+        return rounded(sum(verdict.earned for verdict in self.verdicts))
 
     @property
     def points(self) -> float:
         """The maximum, with the written questions."""
         whole = [verdict.points for verdict in self.verdicts] + list(self.questions.values())
-        return round(sum(whole), SUM_ROUNDING)
+        return rounded(sum(whole))
 
     @property
     def open(self) -> list[str]:
@@ -108,7 +108,7 @@ class FileResult:
         """One to three sentences on the whole file."""
         if self.unreadable:
             return f"This file could not be graded. {self.unreadable}"
-        sentences = [f"{self.earned:g} of {self.points:g} points."]
+        sentences = [f"{points_text(self.earned)} of {points_text(self.points)} points."]
         if self.open:
             verb = "is" if len(self.open) == 1 else "are"
             sentences.append(f"These points are provisional: {', '.join(self.open)} {verb} still graded by a person.")

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
+from grading.points import points_text
+
 from .file_result import FileResult, ResultForm, ResultRow
 
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -38,7 +40,7 @@ def _suite(root: ET.Element, name: str, rows: Sequence[ResultRow], result: FileR
     suite = ET.SubElement(root, "testsuite", {"name": name, **{key: str(count) for key, count in counts.items()}})
     properties = ET.SubElement(suite, "properties")
     for key, value in (("points", sum(row.earned for row in rows)), ("most", sum(row.points for row in rows))):
-        ET.SubElement(properties, "property", name=key, value=f"{value:g}")
+        ET.SubElement(properties, "property", name=key, value=points_text(value))
     for row in rows:
         case = ET.SubElement(suite, "testcase", classname=f"{result.lesson}.{name}", name=row.name or "the answer")
         if row.status != "passed":

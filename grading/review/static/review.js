@@ -794,12 +794,13 @@ function openRubric() {
 }
 
 function rubricRow(item) {
-  const points = make("input", {value: String(item.points), inputMode: "decimal"});
+  const points = make("input", {value: item.points === "" ? "" : number(item.points), inputMode: "decimal"});
   points.setAttribute("aria-label", "Points of the item");
   const text = make("textarea", {value: item.text, rows: 1});
   text.setAttribute("aria-label", "Text of the item");
   const row = make("li", {}, points, text);
   row.dataset.id = item.id || "";
+  Object.assign(row, {exact: item.points, rounded: points.value}); // the exact number counts unless somebody edits it
   const move = (label, sign, sibling) => {
     const button = make(
       "button",
@@ -842,11 +843,11 @@ function changedRubric() {
 }
 
 function rubricAsked(expected) {
-  const items = [...by("rubric-rows").children].map(row => ({
-    id: row.dataset.id,
-    text: row.querySelector("textarea").value,
-    points: Number((row.querySelector("input").value.trim() || "x").replace(",", ".").replace("−", "-")),
-  }));
+  const items = [...by("rubric-rows").children].map(row => {
+    const input = row.querySelector("input"), typed = (input.value.trim() || "x").replace(",", ".").replace("−", "-");
+    const points = input.value && input.value === row.rounded ? row.exact : Number(typed);
+    return {id: row.dataset.id, text: row.querySelector("textarea").value, points};
+  });
   if (items.some(item => !Number.isFinite(item.points)))
     throw new Refused(400, {message: "an item has no number of points"});
   return {key: state.question.key, stamp: state.rubric.stamp, items, from_full: by("from-full").checked, expected};

@@ -179,3 +179,105 @@ def test_before_a_lesson_has_begun_nothing_is_handed_in(monkeypatch, capsys):
     monkeypatch.setattr(session, "current", session.Session())
     hand_in()
     assert "You have not started a lesson" in capsys.readouterr().out
+
+
+BETTER = "def softmax(x, dim=-1):\n    return torch.softmax(x, dim)"
+OWN = "The grade takes the version in its own cell, and not the one"
+LATER_VERSIONS = {
+    "a second one": BETTER,
+    "another name": "better = torch.softmax\nsoftmax = better",
+    "a timed one": f"%%time\n{BETTER}",
+    "from a file": "from mine import softmax",
+}
+
+
+def with_cell(code: str, at: int | None = None) -> dict[str, Any]:
+    content = notebook()
+    added = {"cell_type": "code", "metadata": {}, "outputs": [], "source": code}
+    content["cells"].insert(len(content["cells"]) if at is None else at, added)
+    return content
+
+
+@pytest.mark.quick_cases("a second one", "another name")
+@pytest.mark.parametrize("version", LATER_VERSIONS)
+def test_a_version_below_the_check_is_named_before_handing_in(kernel, desk, version):
+    (desk / "mine.py").write_text(f"import torch\n{BETTER}")
+    content, own = with_cell(LATER_VERSIONS[version]), "".join(cell(notebook(), "softmax")["source"])
+    save(content, desk / f"{LESSON}.ipynb")
+    try:
+        kernel.run(LATER_VERSIONS[version])
+        assert (
+            f"This check is of the version that ran last. softmax is defined in more than one cell. {OWN} further down"
+            in said(kernel, "check(softmax)")
+        )
+        for call in ("progress()", "hand_in()"):
+            text = said(kernel, call)
+            assert f"No, not yet. softmax is defined in more than one cell. {OWN} further down" in text
+            assert READY not in text
+        kernel.run(own)
+        assert "version that ran last" not in said(kernel, "check(softmax)")
+        content["cells"].pop()  # as it says
+        cell(content, "softmax")["source"] = BETTER
+        save(content, desk / f"{LESSON}.ipynb")
+        kernel.run(BETTER)
+        assert READY in said(kernel)
+    finally:
+        kernel.run(own)
+
+
+def test_a_version_above_is_named_and_changes_nothing(kernel, desk):
+    content = with_cell(BETTER, 20)
+    save(content, desk / f"{LESSON}.ipynb")
+    text = said(kernel)
+    assert READY in text
+    assert f"{OWN} above" in text
+
+
+def test_after_a_rename_it_does_not_guess_and_keeps_what_is_there(kernel, desk):
+    save(notebook(), desk / "my work.ipynb")
+    save(UNWRITTEN, desk / f"{LESSON}.ipynb")
+    handed_in = desk / "hand_in" / f"{LESSON}.ipynb"
+    handed_in.parent.mkdir()
+    save(notebook(), handed_in)
+    kernel.run(f"os.environ['JPY_SESSION_NAME'] = {str(desk / 'before.ipynb')!r}")
+    try:
+        text = said(kernel, "hand_in()")
+        assert "Nothing was written: there is no before.ipynb any more. Was it renamed or moved?" in text
+        assert 'Here are 02_softmax.ipynb and my work.ipynb. Run course.hand_in("NAME.ipynb")' in text
+        kernel.run("os.environ.pop('JPY_SESSION_NAME')")
+
+        text = said(kernel, "hand_in()")
+        assert (
+            "Nothing was written: hand_in/02_softmax.ipynb has an answer to softmax, and 02_softmax.ipynb has" in text
+        )
+        assert json.loads(handed_in.read_text(encoding="utf-8")) == notebook()
+
+        assert "hand_in/02_softmax.ipynb** is the file" in said(
+            kernel, 'hand_in("my work.ipynb")'
+        )  # both messages' remedy
+        assert READY in said(kernel)
+        handed_in.unlink()  # the other remedy
+        assert "hand_in/02_softmax.ipynb** is the file" in said(kernel, f'hand_in("{LESSON}.ipynb")')
+    finally:
+        kernel.run(
+            "os.environ.pop('JPY_SESSION_NAME', None)\nfrom course.notebook import session\nsession.current.file = ''"
+        )
+
+
+def test_of_several_notebooks_it_asks_which_is_open(kernel, desk):
+    save(notebook(), desk / f"{LESSON}.ipynb")
+    save(UNWRITTEN, desk / f"{LESSON} (1).ipynb")
+    text = said(kernel, "hand_in()")
+    assert "several notebooks have the name of the lesson: 02_softmax (1).ipynb and 02_softmax.ipynb" in text
+    assert not (desk / "hand_in").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_a_remedy(kernel, desk):
+    save(notebook(), desk / f"{LESSON}.ipynb")
+    (desk / "hand_in").write_text("a file")
+    text = said(kernel, "hand_in()")
+    assert f"Nothing was written: {desk / 'hand_in'} cannot be written (File exists)." in text
+    (desk / "own").mkdir()
+    (desk / f"{LESSON}.ipynb").rename(desk / "own" / f"{LESSON}.ipynb")
+    kernel.run("os.chdir('own')")
+    assert "hand_in/02_softmax.ipynb** is the file" in said(kernel, "hand_in()")

@@ -190,6 +190,30 @@ def test_a_failure_says_why_and_keeps_the_file(exchange, folder, said, tmp_path,
         submit(folder / NOTEBOOK, LESSON, WITHOUT)
 
 
+@pytest.mark.parametrize("large", ["log.txt", "data/weights.bin", NOTEBOOK])
+def test_a_file_that_is_too_large_is_named_and_the_remedy_works(exchange, folder, said, tmp_path, large):
+    """What is not submitted, such as a checkpoint, does not count."""
+    settings = tmp_path / "settings" / "nbgrader_config.py"
+    settings.write_text(f"{settings.read_text()}c.CourseDirectory.max_dir_size = 3000\n")
+    (folder / ".ipynb_checkpoints").mkdir()
+    for path in (folder / ".ipynb_checkpoints" / NOTEBOOK, folder / large):
+        path.parent.mkdir(exist_ok=True)
+        with path.open("ab") as file:
+            file.write(b" " * 4_000_000)
+    text = said(folder)
+    assert "Directory size is too big: 4 MB, and the course takes at most 3 MB." in text
+    assert "Run `course.hand_in()` again" in text
+    assert not list(exchange.inbound.iterdir())
+    if large == NOTEBOOK:
+        assert f"clear the outputs of {NOTEBOOK} (4 MB) and save it" in text
+        save(folder / NOTEBOOK, "cleared")
+    else:
+        assert f"move {large} (4 MB) out of the folder {LESSON}" in text
+        (folder / large).rename(tmp_path / "elsewhere")
+    assert "Submitted to the course" in said(folder)
+    assert NOTEBOOK in submitted(exchange)
+
+
 @pytest.mark.full
 def test_without_settings_nbgrader_is_not_imported(tmp_path):
     save(tmp_path / NOTEBOOK, "anything")
@@ -199,3 +223,43 @@ def test_without_settings_nbgrader_is_not_imported(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("is the file to hand in.\nFalse\n")
+
+
+def test_only_the_open_notebook_of_the_lesson_is_submitted(exchange, folder):
+    save(folder / f"{LESSON} (1).ipynb", "downloaded again")
+    (folder / "notes.txt").write_text("mine")
+    assert submit(folder / NOTEBOOK, LESSON, WITHOUT)
+    found = submitted(exchange)
+    assert found.keys() == {NOTEBOOK, "notes.txt"}
+    assert mark(found[NOTEBOOK]) == "as fetched"
+
+
+@pytest.fixture
+def two_courses(exchange: Exchange, folder: Path, tmp_path: Path) -> Path:
+    """The notebook in the folder of a second course, which the settings do not name; both have released the lesson."""
+    shutil.copytree(exchange.shared / exchange.course, exchange.shared / "second")
+    settings = tmp_path / "settings" / "nbgrader_config.py"
+    settings.write_text(f"{settings.read_text()}c.Exchange.path_includes_course = True\n")
+    shutil.copytree(folder, tmp_path / "ada" / "second" / LESSON)
+    return tmp_path / "ada" / "second" / LESSON
+
+
+def test_the_folders_course_counts_and_not_the_one_in_the_settings(exchange, two_courses):
+    done = submit(two_courses / NOTEBOOK, LESSON, WITHOUT)
+    assert done and done.course == "second"
+    assert list(exchange.inbound.iterdir()) == []
+    assert len(list((exchange.shared / "second" / "inbound").iterdir())) == 1
+
+
+def test_if_the_folders_course_has_not_the_lesson_both_are_named_and_the_remedy_works(
+    exchange, two_courses, said, tmp_path
+):
+    shutil.rmtree(exchange.shared / "second" / "outbound" / LESSON)
+    text = said(two_courses)
+    assert "Not submitted, or not completely: `the notebook is in the folder of the course second" in text
+    assert f"the settings name the course {exchange.course}`" in text
+    assert f"Move the folder {LESSON} into a folder {exchange.course}, open" in text
+    moved = tmp_path / "ada" / exchange.course / LESSON
+    moved.parent.mkdir()
+    two_courses.rename(moved)
+    assert f"**Submitted** to the course {exchange.course} at".replace("**", "") in said(moved)
