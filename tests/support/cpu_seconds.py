@@ -112,8 +112,9 @@ class Summary:
         if "CI" in os.environ and too_long(self.tests) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
+        yield  # the list of what was skipped is long, and a CI server may keep the end only
         terminalreporter.section("CPU seconds")
         for test, seconds in self.tests.most_common(SLOWEST):
             terminalreporter.line(f"{seconds:7.1f}  {test}")
