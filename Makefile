@@ -64,7 +64,7 @@ measure: setup  ## measure the graders over a hundred seeds: errors, named mista
 	$(BIN)/grading sync --measure $(LESSONS)
 
 test: setup  ## run the tests for a change
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not (full or browser or lesson)"
+	$(BIN)/python -m pytest -n $(TESTERS) --shares -m "not (full or browser or lesson)"
 
 test-all: setup  ## run every test, also in a browser: about an hour on two cores
 	$(BIN)/python -m pytest -n $(TESTERS)

@@ -1,7 +1,8 @@
 """The CPU seconds of the tests and of every process that they start, printed last (pytest plugin).
 
-`make test` has a budget (CONTRIBUTING.md). In CI it fails where one file takes more than `SHARE` of all tests' seconds,
-so that the suite cannot grow back unseen. Shared fixtures are counted apart: which file pays for them is chance.
+`make test` has a budget (CONTRIBUTING.md). With `--shares` a file that takes more than `SHARE` of all tests' seconds is
+named, and in CI the run fails, so that the suite cannot grow back unseen. Shared fixtures are counted apart: which file
+pays for them is chance.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import pytest
 
 SHARE = 0.03
 SLOWEST = 10  # tests listed
-SMALL = 200  # CPU seconds; in a run of fewer a share says nothing
 MAY_TAKE_MORE = {  # file -> its share, and the reason
     "tests/test_architecture.py": (0.12, "the type checker reads both packages, in a fresh clone without a cache"),
     "tests/coordinator/test_agreement.py": (0.05, "releases and grades the lesson after each change"),
@@ -90,7 +90,8 @@ class Meter:
         report = yield
         if call.when == "teardown":
             now = cpu_seconds()
-            report.user_properties += [(TEST, now - self.last - self.fixtures), (FIXTURES, self.fixtures)]
+            spent = max(0.0, now - self.last - self.fixtures)  # a process that left its parent takes its seconds along
+            report.user_properties += [(TEST, spent), (FIXTURES, self.fixtures)]
             self.last, self.fixtures = now, 0.0
         return report
 
@@ -109,16 +110,19 @@ class Summary:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if "CI" in os.environ and too_long(self.tests) and session.exitstatus == pytest.ExitCode.OK:
+        wanted = session.config.getoption("shares") and "CI" in os.environ
+        if wanted and too_long(self.tests) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
+    ) -> Generator[None, None, None]:
         yield  # the list of what was skipped is long, and a CI server may keep the end only
         terminalreporter.section("CPU seconds")
         for test, seconds in self.tests.most_common(SLOWEST):
             terminalreporter.line(f"{seconds:7.1f}  {test}")
-        for line in too_long(self.tests):
+        for line in too_long(self.tests) if config.getoption("shares") else ():
             terminalreporter.line(line)
         tests = sum(self.tests.values())
         terminalreporter.line(
@@ -138,8 +142,12 @@ def too_long(tests: Mapping[str, float]) -> list[str]:
         f"{file} takes {seconds / all_files:.1%} of the tests' CPU seconds, and may take {allowed[file]:.0%}. Make it "
         "quicker, or leave a part to `make test-all` (CONTRIBUTING.md)."
         for file, seconds in files.most_common()
-        if seconds > allowed[file] * all_files and all_files > SMALL
+        if seconds > allowed[file] * all_files
     ]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shares", action="store_true", help="name each file that takes too much of the CPU seconds")
 
 
 def pytest_configure(config: pytest.Config) -> None:
