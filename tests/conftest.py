@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -35,6 +36,10 @@ COLLECTED = pytest.StashKey[list[pytest.Item]]()  # every item, before `-m` dese
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["ATTENTION_MEMORY"] = "off"  # leave alone the saved progress of whoever runs the tests
 torch.set_num_threads(1)
+# A script that runs the tests in its background has these ignored, and every process would inherit that
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):  # Windows has none
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 # Modules and lessons that take a minute or more: they start first, so that no core is idle at the end

@@ -84,14 +84,13 @@ def start_command(root: Path, *arguments: str, ignored: signal.Signals | None = 
     path = Path(sys.executable).parent
     name, *rest = arguments if arguments[0] == "nbgrader" else ("grading", *arguments)
 
-    def reset_signals() -> None:
-        """Restore the default handlers: whoever runs the tests may ignore some of these signals."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN if number is ignored else signal.SIG_DFL)
+    def ignore() -> None:
+        if ignored:
+            signal.signal(ignored, signal.SIG_IGN)
 
     return subprocess.Popen(
         [str(path / name), *rest],
-        preexec_fn=reset_signals,
+        preexec_fn=ignore,
         cwd=root,
         env={**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
         stdout=subprocess.PIPE,
