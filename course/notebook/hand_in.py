@@ -36,12 +36,10 @@ SUBMITTED = (
     "*Assignments* (menu *Nbgrader*, *Assignment List*), and open the page. If you hand in again, the new submission "
     "replaces this one."
 )
-NOT_SUBMITTED = (
-    "**Not submitted**, or not completely: `{error}`. No work is lost: your notebook is saved. {remedy} If that fails "
-    "too, tell your teacher, and send the file below."
-)
-AGAIN = "Run `course.hand_in()` again, or press *Submit* in *Assignments*."
-NAME_IT = 'Run `course.hand_in("{}")`, with the name of the notebook that you work in.'
+NOT_SUBMITTED = "**Not submitted**, or not completely: `{error}`. No work is lost: your notebook is saved. {remedy}"
+OR_ELSE = "{} If that fails too, tell your teacher, and send the file below."
+TELL = "Tell your teacher, and send the file below."
+NAME_IT = "Run `course.hand_in({})`, with the name of the notebook that you work in."
 SHUT = "Make room, or copy the notebook into a folder of your own, open it there, and run `course.hand_in()` again."
 FOLDER = "hand_in"
 COLAB = "google.colab"
@@ -111,7 +109,8 @@ def _submit(notebook: SavedNotebook, lesson: str) -> tuple[bool, list[str]]:
         done = nbgrader_exchange.submit(notebook.path, lesson, FOLDER)
     except nbgrader_exchange.NotSubmitted as error:
         reason = str(error).replace("`", "'")
-        return False, [NOT_SUBMITTED.format(error=reason, remedy=error.remedy or AGAIN)]
+        remedy = OR_ELSE.format(error.remedy) if error.remedy else TELL
+        return False, [NOT_SUBMITTED.format(error=reason, remedy=remedy)]
     if done is None:
         return False, []
     said = [SUBMITTED.format(course=done.course, time=re.sub(r"\.\d+", "", done.at))]
@@ -181,12 +180,14 @@ def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
         if not paths:
             names_here = f"Here {'is' if len(here) == 1 else 'are'} {_join(here)}. " if here else ""
             gone = f"there is no {told.name} any more. Was it renamed or moved?"
-            raise NotFound(f"{gone} {names_here}{NAME_IT.format(here[0] if len(here) == 1 else 'NAME.ipynb')}")
+            name = _quoted(here[0] if len(here) == 1 else "NAME.ipynb")
+            raise NotFound(f"{gone} {names_here}{NAME_IT.format(name)} If it is in another folder, write its path.")
     else:
         paths = [Path(name) for name in here if (found := rank((name,), [lesson])) and found[1].by_name]
         if len(paths) > 1:
             several = _join([path.name for path in paths])
-            raise NotFound(f"several notebooks have the name of the lesson: {several}. {NAME_IT.format(paths[0].name)}")
+            name = _quoted(paths[0].name)
+            raise NotFound(f"several notebooks have the name of the lesson: {several}. {NAME_IT.format(name)}")
     if not paths:
         raise NotFound(f"the notebook's file was not found. Save it as {lesson}.ipynb in the folder where it runs.")
     return SavedNotebook(paths[0].name, read(paths[0]), paths[0])
@@ -275,6 +276,11 @@ def offer_download(path: Path) -> None:
         from IPython.display import FileLink, display
 
         display(FileLink(path.as_posix()))
+
+
+def _quoted(name: str) -> str:
+    """A name as it is written in Python, with double quotes where they can be."""
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _from_colab() -> dict[str, Any]:
