@@ -23,7 +23,7 @@ from ..report import display_markdown, in_notebook
 from ..which_counts import rank
 from . import catalog, nbgrader_exchange, session
 from .ipython_history import recent_cells
-from .versions import defines, grade_id, has_def_line, parse, source, versions_of
+from .versions import defines, full_cell, grade_id, has_def_line, parse, source, versions_of
 
 NONE_BEGUN = 'You have not started a lesson: call begin("02_softmax") first.'
 READY = (
@@ -126,9 +126,11 @@ def readiness(lesson: str, ready: str = READY) -> list[str]:
         notebook = saved(lesson, session.current.names)
     except NotFound as error:
         return [f"Ready to hand in? Unknown: {error}"]
-    unwritten = [f"`{name}`" for name in exercises if not is_written(notebook, name)]
+    unwritten, stubs = [name for name in exercises if not is_written(notebook, name)], catalog.stubs_of(lesson)
+    full = {name: why for name in unwritten if (why := _full_cell(notebook, name, stubs))}
+    unwritten = [f"`{name}`" for name in unwritten if name not in full]
     several = version_sentences(notebook, lesson)
-    found = problems(notebook, exercises) + [problem for problem, _ in several if problem]
+    found = [*problems(notebook, exercises), *full.values(), *(problem for problem, _ in several if problem)]
     if unwritten and len(unwritten) == len(exercises):
         found.append("The saved notebook has no answers yet: write an answer, run its cell and save the notebook.")
     if found:
@@ -162,6 +164,29 @@ def version_note(name: str) -> str:
         return ""
     problem, note = versions.sentences(notebook.starts)
     return f"This check is of the version that ran last. {problem or note}"
+
+
+def full_cell_note(name: str) -> str:
+    """Why an answer that the kernel has not is not "not started": something was written into its cell.
+
+    The cell is the last one that ran and defines the answer, or else the saved one; "" if it is unchanged, or unknown.
+    """
+    lesson, ran = session.current.lesson, ran_last(name)
+    if lesson is None or not in_notebook():
+        return ""
+    try:
+        stubs = catalog.stubs_of(lesson)
+        if ran is not None or COLAB in sys.modules:
+            return full_cell(ran or "", stubs.get(name, ""), name)
+        notebook = saved(lesson, session.current.names)
+    except (NotFound, ValueError):
+        return ""
+    return "" if is_written(notebook, name) else _full_cell(notebook, name, stubs)
+
+
+def _full_cell(notebook: SavedNotebook, name: str, stubs: Mapping[str, str]) -> str:
+    texts = [source(cell) for cell in notebook.cells if grade_id(cell) == name]
+    return full_cell(texts[0], stubs.get(name, ""), name) if texts else ""
 
 
 def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from course.notebook import hand_in
+from course.notebook import catalog, hand_in
+from course.notebook.versions import full_cell, grade_id, source
 
 from ...support.learner_kernel import Kernel, running_kernel
 from ...support.repository import ROOT
@@ -106,6 +107,42 @@ def test_what_is_not_written_is_named_beside_what_is(kernel, desk):
 def test_a_stub_is_not_an_answer(code, written):
     made = hand_in.SavedNotebook("f.ipynb", {"cells": [{"cell_type": "code", "metadata": {}, "source": code}]})
     assert hand_in.is_written(made, "f") is written
+
+
+FULL = {
+    "def softmax(x, dim=-1):\n    raise NotImplementedError()\n    return x": "softmax still raises",
+    "def softmax(x, dim=-1):\n    y = x.exp()\n    raise NotImplementedError()": "softmax still raises",
+    "z = torch.ones(2).exp()\nz / z.sum()": "Your cell for softmax does not define softmax. Keep the first line",
+    "I would divide by the sum.": "Your cell for softmax does not define softmax. Keep the first line",
+}
+
+
+@pytest.mark.parametrize("code", FULL)
+def test_a_full_cell_is_never_called_not_started(kernel, desk, code):
+    content, right = notebook(), "".join(cell(notebook(), "softmax")["source"])
+    cell(content, "softmax")["source"] = code
+    cell(content, "entropy")["source"] = "def entropy(p, dim=-1):\n    return 1.0"
+    save(content, desk / f"{LESSON}.ipynb")
+    kernel.run("ran = get_ipython().history_manager.input_hist_raw\nbefore = ran[:]\nran.clear()\ndel softmax")
+    try:
+        kernel.run(code)
+        text = said(kernel, f"begin('{LESSON}')\ncheck(softmax)")
+        assert FULL[code] in text and "not started" not in text
+        assert f"No, not yet. {FULL[code]}" in said(kernel)
+        kernel.run(right)  # as it says
+        save(notebook(), desk / f"{LESSON}.ipynb")
+        assert "still raises" not in said(kernel, "check(softmax)") and READY in said(kernel)
+    finally:
+        kernel.run(f"ran[:] = before\n{right}")
+
+
+def test_no_cell_of_a_released_lesson_is_full():
+    for lesson in catalog.lessons():
+        cells = json.loads((ROOT / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8"))["cells"]
+        stubs = catalog.stubs_of(lesson)
+        own = {grade_id(c): source(c) for c in cells if grade_id(c) in stubs}
+        assert own.keys() >= catalog.exercises_of(lesson).keys()
+        assert not any(full_cell(text, stubs[name], name) for name, text in own.items())
 
 
 def test_what_is_missing_and_what_is_doubled_is_named(kernel, desk):
