@@ -14,6 +14,8 @@ from typing import NamedTuple
 ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json", ".py", ".md")  # of files that may be notebooks; the first ones win
 VERSION = re.compile(r"[-_ ]*\(?([0-9]{1,9})\)?\s*")  # after a notebook's own name: "-1", " (2)"
 LESSON = re.compile(r"(?<!\d)\d\d[ _-][a-z]", re.IGNORECASE)
+STILL_RAISES = "`{0}` still raises NotImplementedError. Delete that line, and what you wrote is judged."
+NOT_DEFINED = "Your cell for `{0}` does not define `{0}`. Keep the first line of the lesson's cell."
 Names = tuple[str, ...]  # a path, as the names of its folders and of the file
 
 

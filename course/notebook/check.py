@@ -15,7 +15,7 @@ from ..harness.sentences import listed, split_sentence
 from ..report import EXPERIMENT, POINTS, STEP, UNGRADED, Points, Report, display
 from . import catalog, hand_in, session
 from .answer_or_fallback import own_answer
-from .attempt import Attempt
+from .attempt import NOT_STARTED, Attempt
 from .check_run import CheckRun
 from .experiment import experiment_report
 from .follow_through import earlier_called, fallback_for, replaced
@@ -93,8 +93,11 @@ def check_report(f: Any, bar: ProgressBar | None = None, passing: dict[str, bool
         shown.status == "not started" and suggest_rename(name, session.current.names, exercises)
     ):
         shown.headline = f"{warning} {shown.headline}" if shown.status != "not started" else warning
-    if shown.status == "not started" and is_unreadable(name):
-        shown.status = "wrong"
+    if shown.status == "not started":
+        why = hand_in.full_cell_note(name)
+        shown.status = "wrong" if why or is_unreadable(name) else shown.status
+        if why and shown.headline == NOT_STARTED:
+            shown.headline = why
     session.current.last[name] = (f, shown)
     _remember(name, f, shown)
     if shown.status == "passes" and catalog.find_file(f"{session.lesson_of(name)}{catalog.SOLUTIONS}").is_file():

@@ -23,7 +23,7 @@ from ..report import display_markdown, in_notebook
 from ..which_counts import rank
 from . import catalog, nbgrader_exchange, session
 from .ipython_history import recent_cells
-from .versions import defines, grade_id, has_def_line, parse, source, versions_of
+from .versions import defines, full_cell, grade_id, has_def_line, parse, source, versions_of
 
 NONE_BEGUN = 'You have not started a lesson: call begin("02_softmax") first.'
 READY = (
@@ -36,12 +36,10 @@ SUBMITTED = (
     "*Assignments* (menu *Nbgrader*, *Assignment List*), and open the page. If you hand in again, the new submission "
     "replaces this one."
 )
-NOT_SUBMITTED = (
-    "**Not submitted**, or not completely: `{error}`. No work is lost: your notebook is saved. {remedy} If that fails "
-    "too, tell your teacher, and send the file below."
-)
-AGAIN = "Run `course.hand_in()` again, or press *Submit* in *Assignments*."
-NAME_IT = 'Run `course.hand_in("{}")`, with the name of the notebook that you work in.'
+NOT_SUBMITTED = "**Not submitted**, or not completely: `{error}`. No work is lost: your notebook is saved. {remedy}"
+OR_ELSE = "{} If that fails too, tell your teacher, and send the file below."
+TELL = "Tell your teacher, and send the file below."
+NAME_IT = "Run `course.hand_in({})`, with the name of the notebook that you work in."
 SHUT = "Make room, or copy the notebook into a folder of your own, open it there, and run `course.hand_in()` again."
 FOLDER = "hand_in"
 COLAB = "google.colab"
@@ -111,7 +109,8 @@ def _submit(notebook: SavedNotebook, lesson: str) -> tuple[bool, list[str]]:
         done = nbgrader_exchange.submit(notebook.path, lesson, FOLDER)
     except nbgrader_exchange.NotSubmitted as error:
         reason = str(error).replace("`", "'")
-        return False, [NOT_SUBMITTED.format(error=reason, remedy=error.remedy or AGAIN)]
+        remedy = OR_ELSE.format(error.remedy) if error.remedy else TELL
+        return False, [NOT_SUBMITTED.format(error=reason, remedy=remedy)]
     if done is None:
         return False, []
     said = [SUBMITTED.format(course=done.course, time=re.sub(r"\.\d+", "", done.at))]
@@ -127,9 +126,11 @@ def readiness(lesson: str, ready: str = READY) -> list[str]:
         notebook = saved(lesson, session.current.names)
     except NotFound as error:
         return [f"Ready to hand in? Unknown: {error}"]
-    unwritten = [f"`{name}`" for name in exercises if not is_written(notebook, name)]
+    unwritten, stubs = [name for name in exercises if not is_written(notebook, name)], catalog.stubs_of(lesson)
+    full = {name: why for name in unwritten if (why := _full_cell(notebook, name, stubs))}
+    unwritten = [f"`{name}`" for name in unwritten if name not in full]
     several = version_sentences(notebook, lesson)
-    found = problems(notebook, exercises) + [problem for problem, _ in several if problem]
+    found = [*problems(notebook, exercises), *full.values(), *(problem for problem, _ in several if problem)]
     if unwritten and len(unwritten) == len(exercises):
         found.append("The saved notebook has no answers yet: write an answer, run its cell and save the notebook.")
     if found:
@@ -165,6 +166,29 @@ def version_note(name: str) -> str:
     return f"This check is of the version that ran last. {problem or note}"
 
 
+def full_cell_note(name: str) -> str:
+    """Why an answer that the kernel has not is not "not started": something was written into its cell.
+
+    The cell is the last one that ran and defines the answer, or else the saved one; "" if it is unchanged, or unknown.
+    """
+    lesson, ran = session.current.lesson, ran_last(name)
+    if lesson is None or not in_notebook():
+        return ""
+    try:
+        stubs = catalog.stubs_of(lesson)
+        if ran is not None or COLAB in sys.modules:
+            return full_cell(ran or "", stubs.get(name, ""), name)
+        notebook = saved(lesson, session.current.names)
+    except (NotFound, ValueError):
+        return ""
+    return "" if is_written(notebook, name) else _full_cell(notebook, name, stubs)
+
+
+def _full_cell(notebook: SavedNotebook, name: str, stubs: Mapping[str, str]) -> str:
+    texts = [source(cell) for cell in notebook.cells if grade_id(cell) == name]
+    return full_cell(texts[0], stubs.get(name, ""), name) if texts else ""
+
+
 def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
     """Find the saved notebook of a lesson; `names` are the kernel's. Raises NotFound.
 
@@ -181,12 +205,14 @@ def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
         if not paths:
             names_here = f"Here {'is' if len(here) == 1 else 'are'} {_join(here)}. " if here else ""
             gone = f"there is no {told.name} any more. Was it renamed or moved?"
-            raise NotFound(f"{gone} {names_here}{NAME_IT.format(here[0] if len(here) == 1 else 'NAME.ipynb')}")
+            name = _quoted(here[0] if len(here) == 1 else "NAME.ipynb")
+            raise NotFound(f"{gone} {names_here}{NAME_IT.format(name)} If it is in another folder, write its path.")
     else:
         paths = [Path(name) for name in here if (found := rank((name,), [lesson])) and found[1].by_name]
         if len(paths) > 1:
             several = _join([path.name for path in paths])
-            raise NotFound(f"several notebooks have the name of the lesson: {several}. {NAME_IT.format(paths[0].name)}")
+            name = _quoted(paths[0].name)
+            raise NotFound(f"several notebooks have the name of the lesson: {several}. {NAME_IT.format(name)}")
     if not paths:
         raise NotFound(f"the notebook's file was not found. Save it as {lesson}.ipynb in the folder where it runs.")
     return SavedNotebook(paths[0].name, read(paths[0]), paths[0])
@@ -275,6 +301,11 @@ def offer_download(path: Path) -> None:
         from IPython.display import FileLink, display
 
         display(FileLink(path.as_posix()))
+
+
+def _quoted(name: str) -> str:
+    """A name as it is written in Python, with double quotes where they can be."""
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _from_colab() -> dict[str, Any]:

@@ -23,8 +23,11 @@ MAX_NAMED = 5  # files of a submission that is too large
 SILENT = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards messages: `NotSubmitted` has the reason
 
 
+AGAIN = "Run `course.hand_in()` again, or press *Submit* in *Assignments*."
+
+
 class NotSubmitted(Exception):
-    """nbgrader did not finish the submission; the message is its reason. remedy: a sentence, if another try is none."""
+    """nbgrader did not finish the submission; the message is its reason. remedy: "" if the learner can do nothing."""
 
     def __init__(self, reason: str, remedy: str = "") -> None:
         super().__init__(reason)
@@ -56,16 +59,8 @@ def submit(notebook: Path, lesson: str, without: str) -> Submission | None:
         raise
     except (Exception, SystemExit) as error:  # nbgrader ends the program if a setting is not valid
         reason = str(error) if isinstance(error, Exception) else "a setting of nbgrader is not valid"
-        raise NotSubmitted(" ".join(reason.split()) or type(error).__name__, _remedy(error, notebook)) from error
-
-
-def _remedy(error: BaseException, notebook: Path) -> str:
-    """What to do about a file beside the notebook that cannot be submitted; "" for any other error."""
-    out_of = f"out of {notebook.parent}, and run `course.hand_in()` again."
-    files = [path for path in notebook.parent.rglob("*") if path.is_file() and path != notebook]
-    if shut := [path for path in files if not os.access(path, os.R_OK)]:
-        return f"`{shut[0].name}` cannot be read. Move it {out_of}"
-    return ""
+        passes = isinstance(error, OSError) and not isinstance(error, PermissionError)  # such as a full disk
+        raise NotSubmitted(" ".join(reason.split()) or type(error).__name__, AGAIN if passes else "") from error
 
 
 def _has_settings(folder: Path) -> bool:
@@ -141,7 +136,7 @@ def _copy(notebook: Path, to: Path, ignore: list[str], most: int) -> None:
 
     most  bytes that nbgrader takes in all
 
-    Raises ValueError if there are more.
+    Raises NotSubmitted if there are more, or a file cannot be read.
     """
     others = [notebook.name, to.name, *_other_notebooks(notebook, to.stem)]
     left_out, sizes = shutil.ignore_patterns(*ignore, *map(glob.escape, others)), {notebook: _size(notebook)}
@@ -150,9 +145,12 @@ def _copy(notebook: Path, to: Path, ignore: list[str], most: int) -> None:
         folders[:] = set(folders) - left_out(place, folders)
         sizes |= {path: _size(path) for path in (Path(place, name) for name in set(files) - left_out(place, files))}
     if sum(sizes.values()) > most:
-        raise ValueError(_too_large(notebook, sizes, most))
+        raise _too_large(notebook, sizes, most)
     if whole:
-        shutil.copytree(notebook.parent, to.parent, ignore=left_out)
+        try:
+            shutil.copytree(notebook.parent, to.parent, ignore=left_out)
+        except shutil.Error as error:  # all files are tried, and it has those that failed
+            raise _unreadable(notebook.parent, [Path(source) for source, *_ in error.args[0]]) from error
     to.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(notebook, to)
 
@@ -161,8 +159,18 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 
-def _too_large(notebook: Path, sizes: dict[Path, int], most: int) -> str:
-    """Why a submission is too large, and which files to take away, the largest first."""
+def _unreadable(folder: Path, paths: list[Path]) -> NotSubmitted:
+    """The error for what a submission cannot have: what this account cannot read, a link to nothing, a pipe."""
+    names = [f"`{path.relative_to(folder).as_posix()}`" for path in paths]
+    named = ", ".join([*names[:MAX_NAMED], *([f"{len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else [])])
+    return NotSubmitted(
+        "a file beside the notebook cannot be read",
+        f"Move {named} out of the folder {folder.name}, and run `course.hand_in()` again.",
+    )
+
+
+def _too_large(notebook: Path, sizes: dict[Path, int], most: int) -> NotSubmitted:
+    """The error for a submission that is too large, with the files to take away, the largest first."""
     over, remedies = sum(sizes.values()) - most, list[str]()
     for path, size in sorted(sizes.items(), key=lambda item: item[1], reverse=True):
         if over > 0 and path == notebook:
@@ -172,4 +180,5 @@ def _too_large(notebook: Path, sizes: dict[Path, int], most: int) -> str:
             remedies.append(f"move {where} ({size / 1e6:.0f} MB) out of the folder {notebook.parent.name}")
         over -= size
     whole = f"{sum(sizes.values()) / 1e6:.0f} MB, and the course takes at most {most / 1e6:.0f} MB"
-    return f"Directory size is too big: {whole}. First {', and '.join(remedies[:MAX_NAMED])}"
+    todo = f"First {', and '.join(remedies[:MAX_NAMED])}. Then run `course.hand_in()` again."
+    return NotSubmitted(f"Directory size is too big: {whole}", todo)

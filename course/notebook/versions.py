@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..which_counts import which_version
+from ..which_counts import NOT_DEFINED, STILL_RAISES, which_version
 
 # A line that only IPython reads: %magic, !command, ?help or help?
 IPYTHON_LINE = re.compile(r"^([ \t]*)(?:[%!?].*|\S.*\?)$", re.MULTILINE)
@@ -78,6 +78,26 @@ def versions_of(cells: Sequence[Mapping[str, Any]], name: str, stub: str) -> Ver
     return Versions(
         name, own, counts, [n for n in found if n != counts], bindings(tree, name) if tree is not None else []
     )
+
+
+def full_cell(text: str, stub: str, name: str) -> str:
+    """Why nothing in a cell without an answer is judged although something was written; "" for an unchanged cell."""
+    tree, given = parse(text), parse(stub)
+    if given is None or not given.body or (tree is not None and _work(tree, name) in ([], _work(given, name))):
+        return ""
+    return (STILL_RAISES if defines(text, name) else NOT_DEFINED).format(name)
+
+
+def _work(tree: ast.Module, name: str) -> list[str]:
+    """The statements of the function `name` but for its docstring and `raise`, or else of the whole cell."""
+    of_name = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    body = of_name[-1].body if of_name else tree.body
+    kept = [node for node in body if not (of_name and (isinstance(node, ast.Raise) or _is_text(node)))]
+    return [ast.dump(node) for node in kept]
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def source(cell: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from rich.progress import track
 
+from ..course_dir.course_time import zone_of
 from ..course_dir.lessons import list_lessons
 from ..errors import StepFailed
 from ..gradebook.lock import exclusive
@@ -53,7 +54,7 @@ def collect(
             collected += track(outcomes, title, total, console=console, transient=True)
     identities.save()
     choices.save()
-    show(collected, console, str(identities.path), str(choices.path), OPTIONS)
+    show(collected, console, str(identities.path), str(choices.path), OPTIONS, zone_of(config))
     return collected
 
 

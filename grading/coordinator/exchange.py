@@ -70,10 +70,12 @@ class CourseExchange:
         self._config: Config = configuration(root)
         self._root = root
         factory = ExchangeFactory(config=self._config)
-        for plugin, ours in ((factory.collect, Collect), (factory.release_feedback, ReleaseFeedback)):
-            if not issubclass(plugin, ours):
-                name = f"{plugin.__module__}.{plugin.__name__}"
-                raise StepFailed(f"this needs nbgrader's own exchange with the course's plugins, got {name}. {_REMEDY}")
+        for step, ours in (("collect", Collect), ("release_feedback", ReleaseFeedback)):
+            if not issubclass(plugin := getattr(factory, step), ours):
+                raise StepFailed(
+                    f"this needs nbgrader's own exchange with the course's plugins, got {_name(plugin)}. "
+                    f'Set c.ExchangeFactory.{step} = "{_name(ours)}" in nbgrader_config.py'
+                )
         directory = self._directory()
         exchange = factory.exchange(coursedir=directory, config=self._config)
         if not directory.course_id:
@@ -257,7 +259,10 @@ class CourseExchange:
 
 NOTICE = "<!-- held back: no feedback yet -->\n"  # begins a page that `hold` writes
 SMALL = 10_000  # bytes; such a page is smaller
-_REMEDY = "docs/hub.md shows the lines of nbgrader_config.py"
+
+
+def _name(plugin: type) -> str:
+    return f"{plugin.__module__}.{plugin.__name__}"
 
 
 def _secret(submission: ExchangeSubmission) -> str:

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Collection, Iterable
 
+from course.which_counts import NOT_DEFINED, STILL_RAISES
 from grading.grader.cell_code import MAX_PARSED, defines, parse, same_code
 from grading.grader.source_analysis import DEFINITIONS
 from grading.grader.verdict import ExerciseVerdict
@@ -59,9 +60,7 @@ def explain_full_cell(cell: str, stub: str, name: str) -> str:
     tree = parse(cell)
     if (tree is not None and not tree.body) or same_code(cell, stub):
         return ""
-    if defines(cell, name):
-        return f"`{name}` still raises NotImplementedError. Delete that line, and what you wrote is judged."
-    return f"Your cell for `{name}` does not define `{name}`. Keep the first line of the lesson's cell."
+    return (STILL_RAISES if defines(cell, name) else NOT_DEFINED).format(name)
 
 
 def explain_newer_syntax(cells: Iterable[str], name: str) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
+from zoneinfo import ZoneInfo
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..course_dir.course_time import shown as in_zone
 from .collection import ASKED, KEPT, LEFT, REPAIRED, REPLACED, SAME, SKIPPED, TAKEN, UNDECIDED, Outcome
+from .submitted_dir import time_of
 
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} UTC")
 ORDER = (SAME, TAKEN, REPAIRED, REPLACED, KEPT, LEFT, SKIPPED, UNDECIDED, ASKED)
 STYLES = {SKIPPED: "red", UNDECIDED: "yellow", ASKED: "yellow"}
 REMEDY = "Skipped: put the file that counts at submitted/<student>/{lesson}/{lesson}.ipynb yourself."
@@ -21,8 +26,10 @@ WHICH = (
 )
 
 
-def show(outcomes: Sequence[Outcome], console: Console, questions: str, choices: str, options: str) -> None:
-    """Print the outcomes; only count unchanged ones.
+def show(
+    outcomes: Sequence[Outcome], console: Console, questions: str, choices: str, options: str, zone: ZoneInfo
+) -> None:
+    """Print the outcomes, with times in the course's time zone; only count unchanged ones.
 
     questions, choices  paths of the tables for the teacher
     options             the command's options that decide for all files
@@ -37,7 +44,8 @@ def show(outcomes: Sequence[Outcome], console: Console, questions: str, choices:
             table.add_column(head, overflow="fold")
         for outcome in shown:
             what = Text(outcome.what, style=STYLES.get(outcome.what, ""))
-            cells = outcome.lesson, outcome.student, outcome.owner, outcome.when, outcome.why
+            times = (_in_zone(text, zone) for text in (outcome.when, outcome.why))
+            cells = outcome.lesson, outcome.student, outcome.owner, *times
             table.add_row(what, *map(Text, cells))
         console.print(table)
     counts = Counter(outcome.what for outcome in outcomes)
@@ -50,3 +58,13 @@ def show(outcomes: Sequence[Outcome], console: Console, questions: str, choices:
         lines.append(REMEDY.format(lesson=skipped[0] if len(skipped) == 1 else "LESSON"))
     for line in lines:
         console.print(Text(line), soft_wrap=True)
+
+
+def _in_zone(text: str, zone: ZoneInfo) -> str:
+    """The text with all times of nbgrader's form in a time zone."""
+
+    def shown(found: re.Match[str]) -> str:
+        time = time_of(found[0])
+        return in_zone(time, zone) if time else found[0]
+
+    return TIME.sub(shown, text)

@@ -189,6 +189,11 @@ class Collect(ExchangeCollect):
         choice = self._choices.choose(folder.student, folder.lesson, digest, there, origin)
         if choice == ASK:
             raise StepFailed(UNDECIDED.format(one_line(str(there)), origin.time, self._choices.path))
+        if choice == KEEP:
+            self.log.info(
+                "%s: the file in submitted/ stays, as %s says. Write replace there to collect the exchange's",
+                *(student, self._choices.path),
+            )
         return bool(choice == REPLACE)
 
     @contextmanager

@@ -17,6 +17,7 @@ from traitlets import Enum, Int
 
 from grading.safe_console import SafeConsole
 
+from ..course_dir.course_time import zone_of
 from ..lms.archives import Budget
 from ..lms.choices import ASK, KEEP, REPLACE, ChoiceTable
 from ..lms.collection import Collecting, Lesson, Outcome, nobodys_outcomes
@@ -59,7 +60,7 @@ class TolerantExtractor(ExtractorPlugin):
         identities.save()
         choices.save()
         table = str(choices.path.relative_to(course.root))
-        show(self.outcomes, SafeConsole(), identities.path.name, table, OPTIONS)
+        show(self.outcomes, SafeConsole(), identities.path.name, table, OPTIONS, zone_of(course.config))
         self.parent.process_extracted_files = lambda: None  # nothing is left to copy
 
     def budget(self) -> Budget:

@@ -6,6 +6,7 @@ import csv
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from rich.console import Console
@@ -17,8 +18,11 @@ from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import feedback, scores
 from grading.coordinator.watch_page import TEMPLATES, in_zone, public
 from grading.coordinator.watch_state import WatchState
+from grading.lms.collection import SKIPPED, Outcome
+from grading.lms.outcome_table import show
 from grading.safe_html import page_templates
 
+from ..support.class_helpers import RecordingConsole
 from ..support.course_builder import TINY_LESSONS
 
 ONE = TINY_LESSONS[0]
@@ -98,6 +102,14 @@ def test_times_are_shown_in_the_courses_zone(course_of_three, capsys):
     assert times["ada"] == "2026-10-25 23:30:00+01:00"
     assert main.main(["history", ONE]) == 0
     assert re.search(r"\d\d:\d\d CES?T", capsys.readouterr().out)
+
+
+def test_the_outcomes_of_a_collection_show_them_too():
+    console, late = RecordingConsole(), "2026-10-25 22:30:00 UTC"
+    outcomes = [Outcome(SKIPPED, "Jane", "jane", late, f"it is older than the submission in submitted/ (x, {late})")]
+    show(outcomes, console, "students.csv", "which-counts.csv", "--keep", ZoneInfo("Europe/Berlin"))
+    said = " ".join(console.text.split())
+    assert said.count("2026-10-25 23:30 CET") == 2 and "UTC" not in said
 
 
 def test_the_page_of_the_service_shows_them_too():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pwd
@@ -11,11 +12,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
+from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.utils import capture_log
 
 from grading.cli import main
@@ -275,7 +278,13 @@ def test_a_file_that_the_teacher_put_there_stays_until_they_choose(course, excha
     assert watch(course) == {COLLECT: 1}
     assert "Nothing shows which is newer" in collect(course)
     assert "return 1" in (folder / f"{ONE}.ipynb").read_text()
-    add_config(course, "c.Collect.undecided = 'replace'")
+    table = course / "hand-ins" / "which-counts.csv"
+    question = table.read_text(encoding="utf-8-sig")
+    table.write_text(question.replace(f"anna,{ONE},,", f"anna,{ONE},keep,"))
+    assert watch(course) == {COLLECT: 1}
+    assert f"anna: the file in submitted/ stays, as {table} says. Write replace there" in collect(course)
+    assert "return 1" in (folder / f"{ONE}.ipynb").read_text()
+    table.write_text(question.replace(f"anna,{ONE},,", f"anna,{ONE},replace,"))
     collect(course)
     assert watch(course) == {}
     assert points(course) == {"anna": 5}
@@ -412,6 +421,45 @@ def test_a_bad_file_costs_that_file_and_the_page_says_so(course, exchange, anna)
     ):
         assert line in text
     assert "Some of your files were not collected. Your notebook was graded without them." in text
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ("grade", "timestamp.txt: expected a time, got soon"),
+        ("feedback", f"{ONE}, anna: Not a directory"),
+        ("release_feedback", "anna: no feedback is released: [Errno 28] No space left on device"),
+    ],
+)
+def test_the_command_that_the_state_names_says_why(course, exchange, anna, capsys, monkeypatch, step, why):
+    page = course / "feedback" / "anna" / ONE
+    collect(course)
+    if step == "grade":
+        (course / "submitted" / "anna" / ONE / "timestamp.txt").write_text("soon")
+    elif step == "feedback":
+        page.parent.mkdir(parents=True)
+        page.write_text("in the way")
+    else:
+        full = OSError(errno.ENOSPC, "No space left on device")
+        monkeypatch.setattr(ExchangeReleaseFeedback, "copy_files", Mock(side_effect=full))
+    (what,) = watch(course)
+    command = re.search(rf"run `(\w+) {step} {ONE}` to see why", what)
+    assert command, what
+    monkeypatch.chdir(course)
+    monkeypatch.setenv("COLUMNS", "300")
+    capsys.readouterr()
+    if command[1] == "grading":
+        main.main([step, ONE])
+        assert why in capsys.readouterr().out
+    else:
+        config = configuration(course)
+        config.CourseDirectory.assignment_id = ONE
+        assert (
+            why
+            in capture_log(
+                ExchangeFactory(config=config).ReleaseFeedback(CourseDirectory(config=config), None, config=config)
+            )["log"]
+        )
 
 
 @pytest.mark.quick_cases("large")

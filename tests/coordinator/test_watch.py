@@ -18,6 +18,7 @@ import pytest
 
 from grading.authoring.check_data import export_lesson
 from grading.cli import main
+from grading.coordinator.exchange import CourseExchange
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import open_gradebook, scores
 from grading.coordinator.watch import Watch
@@ -266,7 +267,16 @@ def test_a_course_without_an_exchange_is_an_error_that_says_what_to_set(course, 
     assert "nbgrader's exchange, /nowhere, does not exist. Set c.Exchange.root" in capsys.readouterr().err
     add_config(course, "c.ExchangeFactory.collect = 'nbgrader.exchange.default.ExchangeCollect'")
     assert main.main(["watch"]) == 2
-    assert "got nbgrader.exchange.default.collect.ExchangeCollect" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "got nbgrader.exchange.default.collect.ExchangeCollect" in said
+    line = re.search(r"Set (c\.ExchangeFactory\.collect = .*) in nbgrader_config\.py", said)
+    assert line
+    add_config(course, line[1])
+    add_config(course, "c.Exchange.root = '/'\nc.CourseDirectory.course_id = ''")
+    assert main.main(["watch"]) == 2
+    assert "the course has no id in the exchange. Set c.CourseDirectory.course_id" in capsys.readouterr().err
+    add_config(course, "c.CourseDirectory.course_id = 'one'")
+    assert CourseExchange(course).place == Path("/one")
 
 
 def test_waiting_times_are_summed_up():

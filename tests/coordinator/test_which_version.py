@@ -85,5 +85,7 @@ def test_a_version_from_a_file_of_ones_own_is_named(monkeypatch, tmp_path):
     found = versions_of(cells, "double", "")
     assert found is not None
     assert "`double` comes from the file mine.py, which is not part of the notebook." in found.sentences(["it"])[0]
+    copied = versions_of([new_code_cell(RIGHT)], "double", "")  # as it says
+    assert copied is not None and copied.sentences(["it"]) == ("", "")
     Path("mine.py").unlink()  # an installed module
     assert found.sentences(["it"]) == ("", "")

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from course.notebook import hand_in
+from course.notebook import catalog, hand_in
+from course.notebook.versions import full_cell, grade_id, source
 
 from ...support.learner_kernel import Kernel, running_kernel
 from ...support.repository import ROOT
@@ -108,6 +109,42 @@ def test_a_stub_is_not_an_answer(code, written):
     assert hand_in.is_written(made, "f") is written
 
 
+FULL = {
+    "def softmax(x, dim=-1):\n    raise NotImplementedError()\n    return x": "softmax still raises",
+    "def softmax(x, dim=-1):\n    y = x.exp()\n    raise NotImplementedError()": "softmax still raises",
+    "z = torch.ones(2).exp()\nz / z.sum()": "Your cell for softmax does not define softmax. Keep the first line",
+    "I would divide by the sum.": "Your cell for softmax does not define softmax. Keep the first line",
+}
+
+
+@pytest.mark.parametrize("code", FULL)
+def test_a_full_cell_is_never_called_not_started(kernel, desk, code):
+    content, right = notebook(), "".join(cell(notebook(), "softmax")["source"])
+    cell(content, "softmax")["source"] = code
+    cell(content, "entropy")["source"] = "def entropy(p, dim=-1):\n    return 1.0"
+    save(content, desk / f"{LESSON}.ipynb")
+    kernel.run("ran = get_ipython().history_manager.input_hist_raw\nbefore = ran[:]\nran.clear()\ndel softmax")
+    try:
+        kernel.run(code)
+        text = said(kernel, f"begin('{LESSON}')\ncheck(softmax)")
+        assert FULL[code] in text and "not started" not in text
+        assert f"No, not yet. {FULL[code]}" in said(kernel)
+        kernel.run(right)  # as it says
+        save(notebook(), desk / f"{LESSON}.ipynb")
+        assert "still raises" not in said(kernel, "check(softmax)") and READY in said(kernel)
+    finally:
+        kernel.run(f"ran[:] = before\n{right}")
+
+
+def test_no_cell_of_a_released_lesson_is_full():
+    for lesson in catalog.lessons():
+        cells = json.loads((ROOT / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8"))["cells"]
+        stubs = catalog.stubs_of(lesson)
+        own = {grade_id(c): source(c) for c in cells if grade_id(c) in stubs}
+        assert own.keys() >= catalog.exercises_of(lesson).keys()
+        assert not any(full_cell(text, stubs[name], name) for name, text in own.items())
+
+
 def test_what_is_missing_and_what_is_doubled_is_named(kernel, desk):
     content = notebook()
     content["cells"].remove(cell(content, "check_entropy"))
@@ -118,6 +155,8 @@ def test_what_is_missing_and_what_is_doubled_is_named(kernel, desk):
     assert READY not in text
     assert "No, not yet. Missing: the cell of log_softmax and the cell check(entropy). Copy" in text
     assert "No, not yet. More than one copy: the cell of softmax. Keep one copy and delete the others." in text
+    save(notebook(), desk / f"{LESSON}.ipynb")  # as it says
+    assert READY in said(kernel)
 
 
 def test_an_error_in_the_file_is_named_by_its_cell(kernel, desk):
@@ -126,6 +165,9 @@ def test_an_error_in_the_file_is_named_by_its_cell(kernel, desk):
     failed["outputs"] = [{"output_type": "error", "ename": "NameError", "evalue": "", "traceback": []}]
     save(content, desk / f"{LESSON}.ipynb")
     assert re.search(r"Ended in an error in the saved notebook: the cell that begins words = \[", said(kernel))
+    failed["outputs"] = []  # it ran again
+    save(content, desk / f"{LESSON}.ipynb")
+    assert READY in said(kernel)
 
 
 def test_what_ran_and_was_not_saved_is_named(kernel, desk):
@@ -135,6 +177,13 @@ def test_what_ran_and_was_not_saved_is_named(kernel, desk):
     text = said(kernel)
     assert "Not saved in the version that last ran: entropy. Save the notebook;" in text
     assert text.count("No, not yet") == 1
+    try:
+        kernel.run("".join(cell(content, "entropy")["source"]))  # as it says, since the code was changed
+        assert READY in said(kernel)
+    finally:
+        kernel.run("".join(cell(RELEASED, "entropy")["source"]))
+    save(notebook(), desk / f"{LESSON}.ipynb")
+    assert READY in said(kernel)
 
 
 @pytest.mark.full
@@ -163,6 +212,8 @@ def test_without_a_file_it_is_said_what_to_do(kernel, desk):
     assert f"Unknown: the notebook's file was not found. Save it as {LESSON}.ipynb" in said(kernel)
     assert "Nothing was written: the notebook's file was not found." in said(kernel, "hand_in()")
     assert list(desk.iterdir()) == []
+    save(notebook(), desk / f"{LESSON}.ipynb")  # as it says
+    assert f"hand_in/{LESSON}.ipynb is the file" in said(kernel, "hand_in()").replace("**", "")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"cells": 7}', '{"cells": [7, {"metadata": 7}, {"outputs": [7]}]}'])
@@ -264,12 +315,33 @@ def test_after_a_rename_it_does_not_guess_and_keeps_what_is_there(kernel, desk):
         )
 
 
-def test_of_several_notebooks_it_asks_which_is_open(kernel, desk):
-    save(notebook(), desk / f"{LESSON}.ipynb")
-    save(UNWRITTEN, desk / f"{LESSON} (1).ipynb")
+FORGET = "from course.notebook import session\nsession.current.file = ''"
+
+
+@pytest.mark.parametrize("other", [f'{LESSON} "new".ipynb', f"{LESSON} (1).ipynb"])
+def test_of_several_notebooks_it_asks_which_is_open_and_the_remedy_works(kernel, desk, other):
+    save(UNWRITTEN, desk / f"{LESSON}.ipynb")
+    save(notebook(), desk / other)
     text = said(kernel, "hand_in()")
-    assert "several notebooks have the name of the lesson: 02_softmax (1).ipynb and 02_softmax.ipynb" in text
+    assert f"several notebooks have the name of the lesson: {other} and 02_softmax.ipynb" in text
     assert not (desk / "hand_in").exists()
+    call = re.search(r"Run course\.(hand_in\(.*?ipynb\"\))", text)
+    assert call
+    try:
+        assert READY in said(kernel, call[1])
+    finally:
+        kernel.run(FORGET)
+
+
+def test_a_notebook_that_was_moved_into_another_folder_is_handed_in_by_its_path(kernel, desk):
+    (desk / "done").mkdir()
+    save(notebook(), desk / "done" / "mine.ipynb")
+    kernel.run(f"os.environ['JPY_SESSION_NAME'] = {str(desk / 'mine.ipynb')!r}")
+    try:
+        assert "If it is in another folder, write its path." in said(kernel, "hand_in()")
+        assert READY in said(kernel, 'hand_in("done/mine.ipynb")')
+    finally:
+        kernel.run(f"os.environ.pop('JPY_SESSION_NAME')\n{FORGET}")
 
 
 def test_a_folder_that_cannot_be_written_is_named_with_a_remedy(kernel, desk):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from nbgrader.exchange.default import ExchangeSubmit
 
 from course import begin, hand_in
 from course.notebook.nbgrader_exchange import NotSubmitted, submit
@@ -174,7 +178,6 @@ def test_without_an_exchange_the_file_is_written_and_nothing_is_said_of_submitti
         ("c.NbGrader.logfile = 3", "a setting of nbgrader is not valid"),
         ("c.Exchange.root = 3", "`root` trait"),
         ("c.CourseDirectory.student_id = 'a+b'", "no '*' nor '+'; got a+b"),
-        ("c.CourseDirectory.max_dir_size = 0", "Directory size is too big"),
     ],
 )
 def test_a_failure_says_why_and_keeps_the_file(exchange, folder, said, tmp_path, line, reason):
@@ -183,7 +186,7 @@ def test_a_failure_says_why_and_keeps_the_file(exchange, folder, said, tmp_path,
     text = said(folder)
     assert "Not submitted, or not completely: `" in text
     assert reason.replace("`", "'") in text
-    assert "press *Submit* in *Assignments*" in text
+    assert "your notebook is saved. Tell your teacher, and send the file below." in text  # another try is of no use
     assert f"`hand_in/{NOTEBOOK}` is the file to hand in." in text
     assert mark((folder / "hand_in" / NOTEBOOK).read_bytes()) == "as fetched"
     with pytest.raises(NotSubmitted):
@@ -201,8 +204,8 @@ def test_a_file_that_is_too_large_is_named_and_the_remedy_works(exchange, folder
         with path.open("ab") as file:
             file.write(b" " * 4_000_000)
     text = said(folder)
-    assert "Directory size is too big: 4 MB, and the course takes at most 3 MB." in text
-    assert "Run `course.hand_in()` again" in text
+    assert "Directory size is too big: 4 MB, and the course takes at most 3 MB`." in text
+    assert "Then run `course.hand_in()` again. If that fails too" in text
     assert not list(exchange.inbound.iterdir())
     if large == NOTEBOOK:
         assert f"clear the outputs of {NOTEBOOK} (4 MB) and save it" in text
@@ -212,6 +215,28 @@ def test_a_file_that_is_too_large_is_named_and_the_remedy_works(exchange, folder
         (folder / large).rename(tmp_path / "elsewhere")
     assert "Submitted to the course" in said(folder)
     assert NOTEBOOK in submitted(exchange)
+
+
+def test_files_that_cannot_be_read_are_named_and_the_remedy_works(exchange, folder, said, tmp_path):
+    (folder / "data").mkdir()
+    (folder / "data" / "link.csv").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(folder / "pipe")
+    text = said(folder)
+    assert "`a file beside the notebook cannot be read`" in text
+    found = re.search(r"Move (.*) out of the folder 02_softmax, and run `course.hand_in\(\)` again\. If that", text)
+    assert found
+    assert sorted(found[1].split(", ")) == ["`data/link.csv`", "`pipe`"]
+    for name in ("data/link.csv", "pipe"):
+        (folder / name).rename(tmp_path / Path(name).name)
+    assert "Submitted to the course" in said(folder)
+
+
+def test_what_may_pass_is_tried_again(exchange, folder, said, monkeypatch):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with monkeypatch.context() as patch:
+        patch.setattr(ExchangeSubmit, "start", Mock(side_effect=full))
+        assert "Run `course.hand_in()` again, or press *Submit* in *Assignments*. If that fails" in said(folder)
+    assert "Submitted to the course" in said(folder)
 
 
 @pytest.mark.full
