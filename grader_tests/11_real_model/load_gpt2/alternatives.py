@@ -16,7 +16,7 @@ def load_gpt2(model, checkpoint):
         start = f"h.{layer[1]}." if layer else ""
         part, kind = re.sub(r"^blocks\.\d+\.", "", ours).rsplit(".", 1)
         third = {"attention.W_q": 0, "attention.W_k": 1, "attention.W_v": 2}.get(part)
-        theirs = f"{start}{'attn.c_attn' if third is not None else names[part]}.{kind}"
+        theirs = start + ("attn.c_attn" if third is not None else names[part]) + "." + kind
         numbers = checkpoint[theirs]
         turned = kind == "weight" and part.startswith(("attention", "mlp"))
         wanted = list(parameter.shape[::-1] if turned else parameter.shape)
@@ -97,7 +97,7 @@ def load_gpt2(model, checkpoint):
             wanted[f"h.{i}.{part}"] = shape
     lost = [name for name in wanted if name not in checkpoint]
     if lost:
-        raise KeyError(f"the checkpoint lacks {', '.join(lost)}")
+        raise KeyError("the checkpoint lacks " + ", ".join(lost))
     for name, shape in wanted.items():
         if checkpoint[name].shape != shape:
             raise ValueError(f"{name}: expected {shape}, got {tuple(checkpoint[name].shape)}")
