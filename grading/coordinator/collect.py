@@ -16,7 +16,7 @@ from ..errors import StepFailed
 from ..gradebook.lock import exclusive
 from ..lms.choices import ASK, ChoiceTable
 from ..lms.collection import SKIPPED, Collecting, Outcome, nobodys_outcomes
-from ..lms.downloads import DownloadIndex, DownloadReader
+from ..lms.downloads import DownloadIndex
 from ..lms.identities import IdentityTable
 from ..lms.outcome_table import show
 from ..lms.which_lesson import SortedDownloads, sort_by_lesson
@@ -61,7 +61,7 @@ def collect(
 def _read(path: Path, config: object, identities: IdentityTable, opened: ExitStack) -> DownloadIndex:
     if not path.exists():
         raise StepFailed(f"{path} does not exist. Name a zip or folder as it was downloaded.")
-    reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
+    reader = TolerantExtractor(config=config).reader(identities, opened)
     reader.path(path)
     return reader.found
 

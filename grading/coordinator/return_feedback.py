@@ -12,7 +12,6 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
 from ..errors import StepFailed
-from ..lms.downloads import DownloadReader
 from ..lms.feedback_zip import TAKES_BACK, name_for, pack
 from ..lms.identities import IdentityTable
 from ..lms.platforms import ParsedName
@@ -92,7 +91,7 @@ def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[
         for path in downloads:
             if not path.exists():
                 raise StepFailed(f"{path} does not exist. Name the zip or folder of submissions as it was downloaded.")
-            reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
+            reader = TolerantExtractor(config=config).reader(identities, opened)
             reader.path(path)
             for submission in reader.found.submissions:
                 if submission.owner.platform in TAKES_BACK:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from pathlib import Path
 
@@ -43,10 +44,16 @@ class DownloadIndex:
 
 
 class DownloadReader:
-    """Lists downloads; `budget` makes a new budget for each submission."""
+    """Lists downloads.
 
-    def __init__(self, budget: Callable[[], Budget], identities: IdentityTable, opened: ExitStack) -> None:
-        self._budget, self._identities, self._opened = budget, identities, opened
+    budget  makes a new budget for each submission
+    zone    of platforms' local times; None for this machine's
+    """
+
+    def __init__(
+        self, budget: Callable[[], Budget], identities: IdentityTable, opened: ExitStack, zone: tzinfo | None = None
+    ) -> None:
+        self._budget, self._identities, self._opened, self._zone = budget, identities, opened, zone
         self.found = DownloadIndex()
 
     def path(self, path: Path) -> None:
@@ -117,7 +124,7 @@ class DownloadReader:
                 left[above] = None
         kept += [Entry(folder, FOLDER) for folder in left]  # their owner may have nothing else
         try:
-            owners = Owners(kept, called or download)
+            owners = Owners(kept, called or download, self._zone)
         except ArchiveError as why:
             self.found.unread.append((download, str(why)))
             return
@@ -144,8 +151,8 @@ class Owners:
     Removes a folder that the platform put around the entries.
     """
 
-    def __init__(self, entries: list[Entry], called: str) -> None:
-        self._entries, self._called = entries, called
+    def __init__(self, entries: list[Entry], called: str, zone: tzinfo | None) -> None:
+        self._entries, self._called, self._zone = entries, called, zone
         self._tables: dict[str, list[ParsedName]] | None = None
         self._slug = ""
         self._platform_files: set[str] = set()
@@ -193,7 +200,15 @@ class Owners:
             return []
         if top and top.owner.name in self._blackboard and top.owner.platform == "blackboard":
             top = ParsedName(self._blackboard[top.owner.name], top.own, top.order, top.when, top.late)
-        return [top] if top else []
+        return [replace(top, when=_in_zone(top.when, self._zone))] if top else []
+
+
+def _in_zone(when: datetime | None, zone: tzinfo | None) -> datetime | None:
+    """A platform's local time with its zone; None if no clock can show it."""
+    try:
+        return when and (when.replace(tzinfo=zone) if zone else when).astimezone(UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
 
 
 def _repositories(entries: list[Entry], folder: re.Match[str]) -> list[Entry]:

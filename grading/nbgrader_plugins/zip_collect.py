@@ -53,7 +53,7 @@ class TolerantExtractor(ExtractorPlugin):
         choices = ChoiceTable(Path(course.root), self.undecided)
         lesson, roster = about(course, identities)
         with ExitStack() as opened:
-            reader = DownloadReader(self.budget, identities, opened)
+            reader = self.reader(identities, opened)
             reader.archive_folder(Path(archive_path))
             collecting = Collecting(lesson, roster, identities, choices)
             self.outcomes: list[Outcome] = [*nobodys_outcomes(reader.found), *collecting.outcomes(reader.found)]
@@ -62,6 +62,11 @@ class TolerantExtractor(ExtractorPlugin):
         table = str(choices.path.relative_to(course.root))
         show(self.outcomes, SafeConsole(), identities.path.name, table, OPTIONS, zone_of(course.config))
         self.parent.process_extracted_files = lambda: None  # nothing is left to copy
+
+    def reader(self, identities: IdentityTable, opened: ExitStack) -> DownloadReader:
+        """Makes a reader with these limits, and with the course's time zone, if it has one."""
+        zone = zone_of(self.config) if self.config.LatePolicy.get("timezone") else None
+        return DownloadReader(self.budget, identities, opened, zone)
 
     def budget(self) -> Budget:
         return Budget(self.max_bytes, self.max_files, self.max_depth)

@@ -232,6 +232,13 @@ def test_brightspaces_attempts_belong_to_one_person_and_the_last_counts(collect:
     assert collect.timestamps() == {"jane_smith": local(2026, 9, 24, 21, 26), "bo": local(2026, 10, 1, 0, 0)}
 
 
+def test_a_local_time_is_in_the_courses_zone_if_it_has_one(collect: Any, course: Any) -> None:
+    with (course.root / "nbgrader_config.py").open("a") as config:
+        config.write("\nc.LatePolicy.timezone = 'Asia/Kathmandu'\n")
+    collect({"02 Halves Download.zip": zipped({brightspace("Bo", 8, "Oct 1, 2026 1200 AM"): notebook("bo")})})
+    assert collect.timestamps() == {"bo": "2026-09-30 18:15:00 UTC"}
+
+
 def test_blackboards_text_files_identify_the_attempts(collect: Any) -> None:
     files = {
         **blackboard("jane_smith", "2026-11-20-23-59-00", "Jane Smith"),
