@@ -24,7 +24,6 @@ from .support.tiers import mark_further_cases
 
 gc.disable()  # during collection (`pytest_collection_finish`)
 pytest_plugins = [
-    "pytester",
     "tests.support.shared_folders",
     "tests.support.course_fixtures",
     "tests.support.cpu_seconds",

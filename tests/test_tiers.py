@@ -17,29 +17,25 @@ def test_every_named_case_is_there(request: pytest.FixtureRequest) -> None:
     assert not tier_problems(request.config.stash[COLLECTED])
 
 
-@pytest.fixture
-def pytester(pytester: pytest.Pytester) -> pytest.Pytester:
-    pytester.makepyprojecttoml("[tool.pytest.ini_options]\nmarkers = ['full', 'quick_cases']\n")
-    return pytester
-
-
-def collected(pytester: pytest.Pytester, source: str) -> list[pytest.Item]:
-    items = pytester.getitems(f"import pytest\n{source}")
+def family(request: pytest.FixtureRequest, *quick: str) -> list[pytest.Item]:
+    """Three cases of a test whose mark names those that are quick, after the others were marked."""
+    items: list[pytest.Item] = []
+    for case in ("one", "two", "three"):
+        name = f"test_family[{case}]"
+        items.append(pytest.Function.from_parent(request.node.parent, name=name, callobj=lambda: None))
+        items[-1].add_marker(pytest.mark.quick_cases(*quick))
     mark_further_cases(items)
     return items
 
 
-FAMILY = "@pytest.mark.parametrize('case', ['one', 'two', 'three'])\ndef test_family(case): pass"
-
-
-def test_named_cases_are_quick_and_the_others_full(pytester: pytest.Pytester) -> None:
-    items = collected(pytester, f"@pytest.mark.quick_cases('two')\n{FAMILY}")
+def test_named_cases_are_quick_and_the_others_full(request: pytest.FixtureRequest) -> None:
+    items = family(request, "two")
     assert [item.get_closest_marker("full") is None for item in items] == [False, True, False]
     assert tier_problems(items) == []
 
 
-def test_a_name_without_a_case_is_a_problem(pytester: pytest.Pytester) -> None:
-    (found,) = tier_problems(collected(pytester, f"@pytest.mark.quick_cases('two', 'four')\n{FAMILY}"))
+def test_a_name_without_a_case_is_a_problem(request: pytest.FixtureRequest) -> None:
+    (found,) = tier_problems(family(request, "two", "four"))
     assert found.endswith("test_family: no case is called 'four'")
 
 

@@ -30,7 +30,7 @@ def course(tiny_course: Path, fresh_copy: Callable[[Path], Path]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def class_of_three(tiny_course: Path, build_once: Callable[..., Path]) -> Path:
+def class_of_three(tiny_course: Path, build_course_once: Callable[..., Path]) -> Path:
     """A course with three grades; do not change it.
 
     ada has 5 points, bob 0, and cem 3 (no gradient).
@@ -41,7 +41,7 @@ def class_of_three(tiny_course: Path, build_once: Callable[..., Path]) -> Path:
         submit_class(root, TINY_LESSONS[0], THREE)
         grade_lesson(root, TINY_LESSONS[0])
 
-    return build_once("three", build)
+    return build_course_once("three", build)
 
 
 @pytest.fixture

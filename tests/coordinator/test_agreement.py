@@ -39,8 +39,8 @@ def test_a_released_lesson_agrees(course):
     assert disagreements(course, LESSON) == []
 
 
-def test_changed_points_are_graded_only_after_a_release(tmp_path, sandboxed, capsys):
-    course = build_course(tmp_path / "course", release=True, submissions={"ada": {}}, grade=True)
+def test_changed_points_are_graded_only_after_a_release(course_of_three, sandboxed, capsys):
+    course = course_of_three
     submit(course, OTHER, "ada")
     (course / "course.toml").write_text(EIGHT)
     text = course / "source" / f"{OTHER}.py"
@@ -56,7 +56,11 @@ def test_changed_points_are_graded_only_after_a_release(tmp_path, sandboxed, cap
     release_lessons(course, [LESSON, OTHER], Console(quiet=True))
     assert main(["grade", "--course", str(course)]) == 0
     assert (scores(course)["ada", LESSON], scores(course)["ada", OTHER]) == ((8, 8), (6, 6))
-    assert [(c.verdict.earned, c.verdict.points) for c in grades(course, LESSON)] == [(8, 8)]
+    assert {(c.student, c.verdict.earned, c.verdict.points) for c in grades(course, LESSON)} == {
+        ("ada", 8, 8),
+        ("bob", 0, 8),
+        ("cem", 5, 8),  # 3 of 5 before
+    }
     (verdict,) = (cell.verdict for cell in grades(course, OTHER))
     assert (verdict.earned, [c.points for c in verdict.criteria]) == (6, [4, 2])  # of 6 as 3 and 2 are of 5
 

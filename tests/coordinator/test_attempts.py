@@ -146,19 +146,27 @@ BEST = '[attempts]\ncounts = "best"\n'
 WRONG = "def double(x):\n    return 1"
 
 
-def secrets(root: Path, *folders: Path) -> list[bool]:
+def secrets(root: Path, *folders: Path, lesson: str = ONE) -> list[bool]:
     """For each of these folders in the exchange, whether submitted/ has it."""
-    there = read_secret(root / "submitted" / "ada" / ONE)
+    there = read_secret(root / "submitted" / "ada" / lesson)
     return [read_secret(folder) == there for folder in folders]
 
 
-def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(course, tmp_path, sandboxed, capsys):
+def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(
+    course, tmp_path, sandboxed, monkeypatch, capsys
+):
+    """The service is killed once, before the worse one is released."""
     limit(course, BEST)
     exchange = Exchange(course, tmp_path).open([ONE])
     folders = []
     for code in (None, WRONG, None):
         answer = {"double": code} if code else {}
         folders.append(exchange.submit("ada", ONE, solved_notebook(course, ONE, **answer)))
+        if code == WRONG:
+            with monkeypatch.context() as patch:
+                patch.setattr(CourseExchange, "release", killed)
+                with pytest.raises(KeyboardInterrupt):
+                    Watch(course, every=0.1).run(once=True)
         service = Watch(course, every=0.1)
         assert service.run(once=True)
         assert scores(course) == {("ada", ONE): (5, 5)}
@@ -168,7 +176,11 @@ def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(cou
     assert [found and found[1] for found in points] == ["5", "0", "5"]
 
 
-@pytest.mark.quick_cases("*release")
+def killed(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("where", ["grade_class", "write_feedback", "release"])
 @pytest.mark.parametrize("again", [False, True], ids=["worse", "best again"])
 def test_if_it_is_killed_the_best_counts_after_the_next_start(
@@ -183,14 +195,14 @@ def test_if_it_is_killed_the_best_counts_after_the_next_start(
     owner: Any = CourseExchange if where == "release" else watch
     plain, done = getattr(owner, where), []
 
-    def killed(*these: Any, **more: Any) -> Any:
+    def killed_in_turn(*these: Any, **more: Any) -> Any:
         if len(done) == again:
-            raise KeyboardInterrupt
+            killed()
         done.append(where)
         return plain(*these, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(owner, where, killed)
+        patch.setattr(owner, where, killed_in_turn)
         with pytest.raises(KeyboardInterrupt):
             Watch(course, every=0.1).run(once=True)
     assert Watch(course, every=0.1).run(once=True)
@@ -225,19 +237,20 @@ def test_the_best_one_counts_after_the_due_date_has_moved_behind_it(course, tmp_
 
 
 def test_after_a_regrade_all_submissions_are_compared_by_the_new_graders(course, tmp_path, sandboxed, capsys):
+    """In the second lesson, so that only this test needs judges of its own."""
     limit(course, BEST)
-    exchange, folders = Exchange(course, tmp_path).open([ONE]), []
-    partly, squares = "def double(x):\n    return (2 * x).detach()", "def double(x):\n    return x * x"
+    exchange, folders = Exchange(course, tmp_path).open([TWO]), []
+    partly, squares = "def halve(x):\n    return (x / 2).detach()", "def halve(x):\n    return x * x"
     for code in (squares, partly):
-        folders.append(exchange.submit("ada", ONE, solved_notebook(course, ONE, double=code)))
+        folders.append(exchange.submit("ada", TWO, solved_notebook(course, TWO, halve=code)))
         run_watch(course)
-    assert scores(course) == {("ada", ONE): (3, 5)} and secrets(course, *folders) == [False, True]
-    contract = course / "grader_tests" / ONE / "double" / "contract.py"
-    contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
+    assert scores(course) == {("ada", TWO): (3, 5)} and secrets(course, *folders, lesson=TWO) == [False, True]
+    contract = course / "grader_tests" / TWO / "halve" / "contract.py"
+    contract.write_text(contract.read_text().replace("return (x / 2)", "return x * x"))
     assert run_watch(course) == 0  # until the teacher grades again
-    grade_class(course, [ONE], SafeConsole(quiet=True))
+    grade_class(course, [TWO], SafeConsole(quiet=True))
     assert run_watch(course)
-    assert scores(course) == {("ada", ONE): (5, 5)} and secrets(course, *folders) == [True, False]
+    assert scores(course) == {("ada", TWO): (5, 5)} and secrets(course, *folders, lesson=TWO) == [True, False]
 
 
 @pytest.fixture
@@ -260,12 +273,15 @@ def tiny_by_hand(build_once: Any) -> Path:
     return build_once("by-hand-released", course_by_hand)
 
 
-@pytest.mark.quick_cases("same")
+@pytest.mark.full
 @pytest.mark.parametrize(
     "answers", [{}, {"essay": "x", "why": "x"}, {"essay": "", "why": ""}], ids=["same", "new", "none"]
 )
 def test_worse_code_changes_nothing_whatever_becomes_of_the_written_answers(by_hand, sandboxed, capsys, answers):
-    root, exchange = by_hand
+    worse_code_changes_nothing(*by_hand, **answers)
+
+
+def worse_code_changes_nothing(root: Path, exchange: Exchange, **answers: str) -> None:
     exchange.submit("ada", LESSON, notebook_by_hand(root, double=WRONG, **answers))
     run_watch(root)
     assert scores(root) == {("ada", LESSON): (15, 15)} and not open_cells(root, "ada")
@@ -273,8 +289,9 @@ def test_worse_code_changes_nothing_whatever_becomes_of_the_written_answers(by_h
         assert gradebook.find_comment(ANSWER, LESSON, LESSON, "ada").manual_comment == "Very good."
 
 
-def test_equal_code_waits_for_a_person_and_then_the_best_counts(by_hand, sandboxed, capsys):
+def test_after_worse_code_equal_code_waits_for_a_person_and_then_the_best_counts(by_hand, sandboxed, capsys):
     root, exchange = by_hand
+    worse_code_changes_nothing(root, exchange)
     exchange.submit("ada", LESSON, notebook_by_hand(root, essay="x"))
     run_watch(root)
     assert open_cells(root, "ada") == {ANSWER, TASK}  # the second one counts until a person has graded it

@@ -45,6 +45,7 @@ from ..support.by_hand_lesson import (
 from ..support.canvas_server import TOKEN, FakeCanvas, canvas
 
 pytestmark = [
+    pytest.mark.usefixtures("sandboxed"),
     pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP on this machine
 ]
 
@@ -54,7 +55,7 @@ ASSIGNMENTS = [{"id": 91, "name": "01 Double", "points_possible": 15.0}]
 
 
 @pytest.fixture(scope="session")
-def graded_by_hand(build_once: Callable[..., Path]) -> Path:
+def graded_by_hand(build_course_once: Callable[..., Path]) -> Path:
     """A course with two autograded submissions; do not change it.
 
     ada answers everything, bob answers neither the essay nor the question.
@@ -66,7 +67,7 @@ def graded_by_hand(build_once: Callable[..., Path]) -> Path:
         hand_in_by_hand(root, "bob", essay="", why="")
         regrade(root)
 
-    return build_once("by-hand", build)
+    return build_course_once("by-hand", build)
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCanvas]:
 
 
 def regrade(root: Path, **options: bool) -> None:
-    assert not grade_class(root, [LESSON], Console(quiet=True), unsandboxed=True, **options).failed
+    assert not grade_class(root, [LESSON], Console(quiet=True), **options).failed
 
 
 def exported(root: Path, name: str, provisional: bool) -> list[dict[str, str]]:
@@ -249,7 +250,7 @@ def test_a_new_submission_has_no_points_or_notes_of_the_first_until_that_comes_b
     first = page_of(course, "ada")
     assert "<b>10</b> of 15 points" in first and first.count("A note from your teacher") == 2
     hand_in_by_hand(course, "ada", essay="A better essay.", why="x + x")
-    assert main.main(["regrade", LESSON, "--unsandboxed"]) == 0
+    assert main.main(["regrade", LESSON]) == 0
     assert re.search(r"ada +10 +8\* +-2 ", capsys.readouterr().out)
     regrade(course)
     assert open_cells(course, "ada") == {ANSWER, TASK, WHY}

@@ -6,8 +6,7 @@ What a form says is read back from its text, by the fields that its platform rea
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -20,11 +19,13 @@ from grading.coordinator.grade_file import grade_file
 from grading.coordinator.nbgrader_api import grades, scores
 from grading.exercises.lesson import load_lesson
 from grading.grader.verdict import ExerciseVerdict
-from grading.judge import start_judge
 from grading.lms.result_forms import FORMS
 
 from ..support.canaries import Canaries
 from ..support.corpus import ROOT, Submission, cases, selected_cases
+from ..support.course_builder import build_course
+from ..support.repository import SEED
+from ..support.shared_folders import BuildOnce
 
 LIMITS = """
 c.ExecutePreprocessor.timeout = 4
@@ -65,23 +66,23 @@ class Grade:
 
 
 @pytest.fixture(scope="module")
-def graded(
-    request: pytest.FixtureRequest, released_course: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Path]:
-    """A course in which `grading grade` has graded the selected submissions."""
+def corpus(request: pytest.FixtureRequest, build_course_once: BuildOnce) -> Path:
+    """A course in which `grading grade` has graded the selected submissions; `graded` is a copy."""
     handed_in = selected_cases(request)
-    for lesson in sorted({case.lesson for case in handed_in}):
-        made = released_course(lesson)
-    others = shutil.ignore_patterns("submitted", "autograded", "feedback")
-    root = Path(shutil.copytree(made, tmp_path_factory.mktemp("forms") / "course", ignore=others))
-    config = root / "nbgrader_config.py"
-    config.write_text(config.read_text() + LIMITS)
-    with Canaries() as canaries:
-        for case in handed_in:
-            case.hand_in(root, canaries)
-        assert main.main(["grade", "--course", str(root)]) in (0, 1)
-        yield root
-    start_judge.close()
+
+    def build(root: Path) -> None:
+        build_course(root, sorted({case.lesson for case in handed_in}), config=LIMITS, seed=SEED, release=True)
+        with Canaries() as canaries:
+            for case in handed_in:
+                case.hand_in(root, canaries)
+            assert main.main(["grade", "--course", str(root)]) in (0, 1)
+
+    return build_course_once("corpus", build)
+
+
+@pytest.fixture
+def graded(corpus: Path, fresh_copy: Callable[[Path], Path]) -> Path:
+    return fresh_copy(corpus)
 
 
 @pytest.mark.quick_cases("broken-truncated", "forge-answer-claims-a-score", "tamper-deleted-check", "wrong-not-allowed")

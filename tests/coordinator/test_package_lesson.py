@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -39,9 +40,11 @@ as_root = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("package") / "course"
-    return build_course(root, release=[LESSON], submissions=ANSWERS, grade=True)
+def course(build_course_once: Callable[..., Path]) -> Path:
+    def build(root: Path) -> None:
+        build_course(root, release=[LESSON], submissions=ANSWERS, grade=True)
+
+    return build_course_once("package", build)
 
 
 @pytest.fixture(scope="module")

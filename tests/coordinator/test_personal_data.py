@@ -28,6 +28,8 @@ from ..support.course_builder import TINY_LESSONS, build_course, submit
 from ..support.lms_downloads import notebook
 from ..support.postgres_server import Server, server
 
+pytestmark = pytest.mark.usefixtures("sandboxed")
+
 ONE = TINY_LESSONS[0]
 WHO, OTHER = "zoe_zimmer", "ada"
 TABLES = {"student", "submitted_assignment", "submitted_notebook", "grade", "comment"}
@@ -41,17 +43,17 @@ def database() -> Iterator[Server]:
 
 
 @pytest.fixture
-def course(request: pytest.FixtureRequest, build_once: Callable[..., Path], fresh_copy: Callable[..., Path], tmp_path):
+def course(request: pytest.FixtureRequest, build_course_once: Callable[..., Path], fresh_copy: Callable[..., Path]):
     """A course with two students, one of whom has a row in every table."""
     if getattr(request, "param", "sqlite") == "postgresql":
         url = request.getfixturevalue("database").url("people")
-        return build_people(tmp_path / "course", f"c.CourseDirectory.db_url = {url!r}")
-    return fresh_copy(build_once("people", build_people))
+        return build_people(request.getfixturevalue("tmp_path") / "course", f"c.CourseDirectory.db_url = {url!r}")
+    return fresh_copy(build_course_once("people", build_people))
 
 
 def build_people(root: Path, config: str = "") -> Path:
     quiet = Console(quiet=True)
-    late = "c.LatePolicy.policy = '10% a day'\nc.JudgedExecute.unsandboxed = True\n"
+    late = "c.LatePolicy.policy = '10% a day'\n"
     late += "c.CourseDirectory.course_id = 'attention'\n"
     build_course(root, config=late + config, release=[ONE])
     subprocess.run(["git", "init", "-q", str(root)], check=True)

@@ -13,7 +13,7 @@ from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores
 from grading.course_dir.seeds import FILE
 
-from ..support.course_builder import TINY_LESSONS
+from ..support.course_builder import TINY_LESSONS, submit
 
 ONE = TINY_LESSONS[0]
 
@@ -121,7 +121,7 @@ def test_an_impossible_request_gives_an_error_with_the_remedy(course_of_three, c
 
 
 def test_a_submission_that_cannot_be_graded_is_reported_and_keeps_its_grade(course_of_three, capsys):
-    now_squares(course_of_three)
+    submit(course_of_three, ONE, "bob")  # the right answer
     (course_of_three / "submitted" / "ada" / ONE / f"{ONE}.ipynb").unlink()
     (course_of_three / "submitted" / "cem" / ONE / "timestamp.txt").write_text("yesterday evening, I think")
     assert main.main(["regrade", ONE, "--yes"]) == 2

@@ -98,6 +98,7 @@ def test_what_hand_in_submits_from_a_notebook_is_graded(course, exchange, capsys
     assert "<b>5</b> of 5 points" in exchange.fetched("ada", ONE)[0]
 
 
+@pytest.mark.quick_cases("the same")
 @pytest.mark.parametrize(
     ("answer", "points"), [("def double(x):\n    return x + x", 5), (SQUARE, 0)], ids=["another", "the same"]
 )

@@ -122,7 +122,7 @@ STUDENTS = {how: f"s{next(_numbers[cell]):02}" for how, (cell, _) in BESIDE.item
 
 
 @pytest.fixture(scope="session")
-def answered(build_once: Callable[..., Path], sandboxed: None) -> Path:
+def answered(build_course_once: Callable[..., Path], sandboxed: None) -> Path:
     """A course in which each student of BESIDE has answered one question; do not change it."""
 
     def build(root: Path) -> None:
@@ -135,7 +135,7 @@ def answered(build_once: Callable[..., Path], sandboxed: None) -> Path:
             hand_in(root, LESSON, student, notebook)
         assert not grade_class(root, [LESSON], Console(quiet=True)).failed
 
-    return build_once("answers-beside", build)
+    return build_course_once("answers-beside", build)
 
 
 @pytest.fixture(scope="module")
@@ -181,12 +181,14 @@ def test_answers_with_different_pictures_are_in_different_groups(desk):
 
 
 @pytest.mark.parametrize("how", [how for how in BESIDE if how.startswith("pictures")])
-def test_pictures_are_shown_where_they_are_graded_and_in_the_feedback(answered, desk, how):
+def test_pictures_are_shown_where_they_are_graded_and_in_the_feedback(answered, desk, fresh_copy, how):
     name, student, data = BESIDE[how][0], STUDENTS[how], SHOWN.get(how, RED)
     asked = desk.to_render(f"{LESSON}/{name}", answers(desk, name)[student][1])
     assert asked
+    notebook, text = asked
     address = f'src="data:image/png;base64,{data}"'
-    assert address in render_answer(answered, *asked)
-    feedback(answered, LESSON, student)
-    page = (answered / "feedback" / student / LESSON / f"{LESSON}.html").read_text()
+    course = fresh_copy(answered)
+    assert address in render_answer(course, course / notebook.relative_to(answered), text)
+    feedback(course, LESSON, student)
+    page = (course / "feedback" / student / LESSON / f"{LESSON}.html").read_text()
     assert address in page

@@ -39,7 +39,7 @@ CELLS = {
 
 
 @pytest.fixture(scope="session")
-def graded(build_once: Callable[..., Path], sandboxed: None) -> Path:
+def graded(build_course_once: Callable[..., Path], sandboxed: None) -> Path:
     def build(root: Path) -> None:
         build_course(root, release=[ONE])
         for student, (text, *_) in CELLS.items():
@@ -48,7 +48,7 @@ def graded(build_once: Callable[..., Path], sandboxed: None) -> Path:
             hand_in(root, ONE, student, notebook)
         grade_lesson(root, ONE)
 
-    return build_once("full-cells", build)
+    return build_course_once("full-cells", build)
 
 
 def test_what_is_written_counts_or_the_report_says_why_not(graded):

@@ -22,37 +22,43 @@ from grading.notebooks import sanitize_html
 
 from ..support.html_pages import Elements, assert_harmless
 from ..support.nbgrader_runner import course_config, run_converter
+from ..support.shared_folders import BuildOnce
 from ..support.two_exercise_course import CLASS, LESSON, submit_file, with_answers
 
 
 @pytest.fixture(scope="module")
-def course_after_feedback(graded_course: Any, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def course_after_feedback(graded_course: Any, build_course_once: BuildOnce) -> SimpleNamespace:
     """The graded course with feedback for all, a teacher's comment, points by a person, and a late hand-in."""
-    root = tmp_path_factory.mktemp("feedback") / "course"
-    shutil.copytree(graded_course.root, root, symlinks=True)
-    with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
-        gradebook.update_or_create_student("ada", first_name="Ada", last_name="L<b>ovelace")
-        comment = gradebook.find_comment("halve", LESSON, LESSON, "ada")
-        comment.manual_comment = "Well *done*, $x^2$ <script>pwned()</script>"
-        grade = gradebook.find_grade("check_halve", LESSON, LESSON, "cleo")
-        grade.manual_score, grade.needs_manual_grade = 4.5, False
-        gradebook.find_submission_notebook(LESSON, LESSON, "dan").late_submission_penalty = 2.0
-        gradebook.db.commit()
-    run_converter(GenerateFeedback, root)
-    return SimpleNamespace(root=root)
+
+    def build(root: Path) -> None:
+        shutil.copytree(graded_course.root, root, symlinks=True, dirs_exist_ok=True)
+        with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
+            gradebook.update_or_create_student("ada", first_name="Ada", last_name="L<b>ovelace")
+            comment = gradebook.find_comment("halve", LESSON, LESSON, "ada")
+            comment.manual_comment = "Well *done*, $x^2$ <script>pwned()</script>"
+            grade = gradebook.find_grade("check_halve", LESSON, LESSON, "cleo")
+            grade.manual_score, grade.needs_manual_grade = 4.5, False
+            gradebook.find_submission_notebook(LESSON, LESSON, "dan").late_submission_penalty = 2.0
+            gradebook.db.commit()
+        run_converter(GenerateFeedback, root)
+
+    return SimpleNamespace(root=build_course_once("feedback", build))
 
 
 @pytest.fixture(scope="module")
-def whole_page(course_after_feedback: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+def whole_page(course_after_feedback: Any, build_course_once: BuildOnce) -> str:
     """Ada's page where the lesson's text is asked for."""
-    root = tmp_path_factory.mktemp("whole") / "course"
-    shutil.copytree(course_after_feedback.root, root, symlinks=True)
-    config = course_config(root)
-    config.FeedbackExporter.lesson_text = True
-    config.CourseDirectory.student_id = "ada"
-    made = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
-    made.force = True
-    made.start()
+
+    def build(root: Path) -> None:
+        shutil.copytree(course_after_feedback.root, root, symlinks=True, dirs_exist_ok=True)
+        config = course_config(root)
+        config.FeedbackExporter.lesson_text = True
+        config.CourseDirectory.student_id = "ada"
+        made = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
+        made.force = True
+        made.start()
+
+    root = build_course_once("whole-page", build)
     return (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
 
+from grading.cli import main
+from grading.cli.arguments import NEEDS_A_PERSON
 from grading.gradebook.store import stored_grades
 
 from ..support.course_builder import build_course
@@ -78,15 +83,21 @@ ANSWERS = {
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory, sandboxed: None) -> Path:
+def course(build_course_once: Callable[..., Path], sandboxed: None) -> Path:
     """hw1, released and graded by the commands of the course, beside a lesson."""
-    root = build_course(tmp_path_factory.mktemp("ordinary"), release=["01_double"])
-    write_assignment(root, "hw1", "hw1")
-    assert "hw1: released as" in run(root, "grading release hw1")
-    for student, (answer, _) in ANSWERS.items():
-        hand_in(root, "hw1", student, answer, "hw1")
-    assert f"hw1: {len(ANSWERS)} graded" in run(root, "grading grade")
-    return root
+
+    def build(root: Path) -> None:
+        build_course(root, release=["01_double"])
+        write_assignment(root, "hw1", "hw1")
+        with redirect_stdout(StringIO()) as said:
+            assert main.main(["release", "hw1", "--course", str(root)]) == 0
+            for student, (answer, _) in ANSWERS.items():
+                hand_in(root, "hw1", student, answer, "hw1")
+            assert main.main(["grade", "--course", str(root)]) == NEEDS_A_PERSON
+        assert "hw1: released as" in said.getvalue()
+        assert f"hw1: {len(ANSWERS)} graded" in said.getvalue()
+
+    return build_course_once("ordinary", build)
 
 
 @pytest.mark.quick_cases("cyd", "ada", "bob")

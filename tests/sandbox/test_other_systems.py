@@ -67,6 +67,7 @@ def run_as_on(system: str, script: str, folder: Path) -> subprocess.CompletedPro
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=4 * LONG)
 
 
+@pytest.mark.quick_cases("win32*")  # it lacks all that macOS lacks
 @pytest.mark.parametrize(("system", "name"), [("win32", "Windows"), ("darwin", "Darwin")])
 def test_the_sandbox_refuses_and_says_where_to_grade(system, name, tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")

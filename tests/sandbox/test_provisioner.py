@@ -29,6 +29,7 @@ def sandboxed(kind: type[Any] = KernelManager, **config: Any) -> Any:
     return manager
 
 
+@pytest.mark.quick_cases("sandboxed")
 @both
 def test_cells_do_what_they_do_anywhere(start: Callable[..., Box], ordinary: bool) -> None:
     box = start(ordinary=ordinary)
@@ -57,6 +58,7 @@ def test_a_kernel_of_a_lesson_finds_its_examples_read_already(start: Callable[..
     assert start(lesson="../no such lesson").value("value = 1") == 1
 
 
+@pytest.mark.quick_cases("sandboxed")
 @both
 def test_the_process_of_a_kernel_is_known_by_its_number_out_here(start: Callable[..., Box], ordinary: bool) -> None:
     box = start(ordinary=ordinary)

@@ -119,11 +119,16 @@ class Submission:
         return made
 
 
+def selected(request: pytest.FixtureRequest, parameter: str) -> list[Any]:
+    """The values of a parameter in the selected tests of the module that requests this fixture."""
+    items = [item for item in request.session.items if item.path == request.path and isinstance(item, pytest.Function)]
+    of_tests = [item.callspec.params.get(parameter) for item in items if hasattr(item, "callspec")]
+    return [value for value in of_tests if value is not None]
+
+
 def selected_cases(request: pytest.FixtureRequest) -> list[Submission]:
     """The submissions needed by the selected tests of the module that requests this fixture."""
-    items = [item for item in request.session.items if item.path == request.path and isinstance(item, pytest.Function)]
-    of_tests = [item.callspec.params.get("case") for item in items if hasattr(item, "callspec")]
-    found = {case.name: case for case in of_tests if isinstance(case, Submission)}
+    found = {case.name: case for case in selected(request, "case")}
     return [found[name] for name in sorted(found)]
 
 

@@ -23,9 +23,8 @@ from grading.judge import start_judge
 from .course_builder import ACTING, TWO_EXERCISES, build_and_release, build_course, released_notebook
 from .nbgrader_runner import course_config, run_converter
 from .repository import LESSONS, SEED
+from .shared_folders import BuildOnce
 from .two_exercise_course import DOUBLE, HALVE, HOSTILE, LESSON, submit_file, with_answers
-
-BuildOnce = Callable[[str, Callable[[Path], object]], Path]
 
 
 @pytest.fixture(scope="session")
@@ -102,15 +101,15 @@ def sanitize(course: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture(scope="session")
-def graded_course(two_exercise_course: Path, build_once: BuildOnce) -> SimpleNamespace:
+def graded_course(two_exercise_course: Path, build_course_once: BuildOnce) -> SimpleNamespace:
     """A course after autograding a class (`CLASS`) in one go: `root` and `release`. Do not change it."""
 
-    def build(folder: Path) -> None:
-        root = shutil.copytree(two_exercise_course, folder / "course")
-        _submit_class(root, folder / "secret.ipynb")
+    def build(root: Path) -> None:
+        shutil.copytree(two_exercise_course, root, dirs_exist_ok=True)
+        _submit_class(root, root.parent / "secret.ipynb")
         run_converter(Autograde, root)
 
-    root = build_once("graded", build) / "course"
+    root = build_course_once("graded", build)
     return SimpleNamespace(root=root, release=released_notebook(root, LESSON))
 
 

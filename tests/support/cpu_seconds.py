@@ -18,15 +18,10 @@ SHARE = 0.03
 SLOWEST = 10  # tests listed
 MAY_TAKE_MORE = {  # file -> its share, and the reason
     "tests/test_architecture.py": (0.12, "the type checker reads both packages, in a fresh clone without a cache"),
-    "tests/coordinator/test_agreement.py": (0.05, "releases and grades the lesson after each change"),
-    "tests/coordinator/test_attempts.py": (0.07, "grades several submissions of a student in turn"),
-    "tests/coordinator/test_by_hand.py": (0.05, "releases, grades and exports points that a person gave"),
+    "tests/coordinator/test_attempts.py": (0.05, "grades several submissions of a student in turn"),
     "tests/coordinator/test_exchange_trust.py": (0.05, "collects and grades what others put into the exchange"),
     "tests/coordinator/test_grade_class.py": (0.05, "the main job, with workers and with nbgrader's own command"),
     "tests/course/notebook/test_every_report.py": (0.05, "checks every known answer of a lesson"),
-    "tests/judge/test_judge.py": (0.05, "starts judges of its own, to look at what they can reach"),
-    "tests/notebooks/test_repair.py": (0.05, "each of a hundred damaged notebooks has a judge"),
-    "tests/sandbox/test_provisioner.py": (0.05, "starts kernels in each way that Jupyter does"),
 }
 TEST, FIXTURES = "CPU seconds", "CPU seconds of shared fixtures"  # properties of a test's last report
 TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
