@@ -175,7 +175,7 @@ def test_the_exit_status_reports_a_submission_that_cannot_be_graded(course, grad
     (course / "submitted" / "bob" / ONE).mkdir(parents=True)
     status, told, _ = grading(course, "grade")
     assert status == 2
-    assert f"{ONE}, bob: no {ONE}.ipynb was handed in" in " ".join(told.split())
+    assert f"{ONE}, bob: No {ONE}.ipynb was handed in. Hand in {ONE}.ipynb." in " ".join(told.split())
     assert scores(course)["ada", ONE] == (5, 5)
 
 

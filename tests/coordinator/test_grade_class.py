@@ -203,7 +203,7 @@ def test_a_broken_submission_is_reported_in_one_line_and_does_not_stop_the_other
     told = [line for line in console.text.splitlines() if line.startswith("✗")]
     assert told == [
         f"✗ {ONE}, ben: No {ONE}.ipynb was handed in, but notes [draft].txt. Hand in {ONE}.ipynb.",
-        f"✗ {ONE}, dan: No {ONE}.ipynb was handed in, but nothing. Hand in {ONE}.ipynb.",
+        f"✗ {ONE}, dan: No {ONE}.ipynb was handed in. Hand in {ONE}.ipynb.",
     ]
     assert [line.split() for line in console.text.splitlines() if line.split()[:1] == [ONE]] == [
         [ONE, "4", "0", "2", "2"]

@@ -61,7 +61,7 @@ def hand_in(root: Path, name: str, student: str, answer: str, *notebooks: str) -
 def run(root: Path, command: str) -> str:
     program, *arguments = command.split()
     done = subprocess.run([BIN / program, *arguments], cwd=root, capture_output=True, text=True)
-    wait = command.startswith("grading grade")  # the essays wait for a person
+    wait = command == "grading grade hw1"  # the essays wait for a person
     assert done.returncode == int(wait), done.stdout + done.stderr
     return done.stdout + done.stderr
 
