@@ -23,6 +23,7 @@ from course.harness.tolerance import Tolerance
 from .old_language import accept_old_keywords, accept_old_names
 
 Checker = Callable[[Observation, Observation], str | Finding | None]
+MOST_CLAUSES = 3  # that one case tries: of more, a lost case does not say which was broken
 FEW_NUMBERS = 8  # of a practice case whose tensors are spelled out in a report
 EXERCISE = Node("student", {"name": ""})  # the exercise itself; its name is filled in when the case is bound
 
@@ -78,6 +79,7 @@ class Case:
     check_types: dtype and type are checked; False if the exercise has another criterion for them.
     compare_device_only: inputs are on the device "meta", and only the device of the results is compared.
     graded_only_reason: why the learner's `check` does not run cases of this kind; "" if it does.
+    clauses: ids of the contract's clauses that it tries; once bound, also those of conventions (see `tries`).
     """
 
     inputs: dict[str, Any]
@@ -97,6 +99,7 @@ class Case:
     exact_dtype: torch.dtype = torch.float64
     seconds: float = 5.0
     graded_only_reason: str = ""
+    clauses: tuple[str, ...] = ()
 
     @accept_old_keywords
     def with_gradients(self, nonfinite: str = "any") -> Case:
@@ -163,6 +166,15 @@ class Case:
         """
         return replace(self, compare_device_only=True)
 
+    def tries(self, *clauses: str) -> Case:
+        """Say which clauses of the contract this case tries, by their ids, three at most.
+
+        Without it, a case tries the conventions that its other options belong to, or else its row's first clause.
+        """
+        if not 1 <= len(clauses) <= MOST_CLAUSES:
+            raise ValueError(f"a case tries one to {MOST_CLAUSES} clauses, got {len(clauses)}: {clauses}")
+        return replace(self, clauses=clauses)
+
     def label(self, text: str) -> Case:
         """Describe the case in the report, instead of by its shapes. Do not include expected values."""
         return replace(self, description=text)
@@ -228,6 +240,21 @@ def bind_arguments(case: Case, exercise: str, oracle: Any) -> Case:
         return replace(case, inputs=inputs, steps=[step])
     steps = [(n, student(exercise) if t is EXERCISE else t, a, k) for n, t, a, k in case.steps]
     return replace(case, steps=steps)
+
+
+def conventions(case: Case, checks_types: bool) -> tuple[str, ...]:
+    """The conventions that a case tries by its options: their ids in docs/contracts/README.md.
+
+    checks_types  whether its criterion is the one that checks types
+    """
+    found = {
+        "errors": bool(case.invalid_arguments) or case.must_not_raise,
+        "gradients": case.gradients,
+        "purity": case.check_unchanged,
+        "device": case.compare_device_only,
+        "dtype": checks_types,
+    }
+    return tuple(name for name, applies in found.items() if applies)
 
 
 def to_program(case: Case, *, dtype: torch.dtype | None = None, **options: Any) -> Program:

@@ -30,6 +30,7 @@ from .case import (
     Script,
     bind_arguments,
     call,
+    conventions,
     device,
     generator,
     helper,
@@ -97,6 +98,7 @@ class Mistake(Answer):
 
     loses     the criteria that it must lose
     when      the tag of a checker's finding (see `tagged`) that always means this mistake, whatever the numbers are
+    clause    the clause of the contract that it breaks, and no other
     text      explains to the learner what is wrong and what to look at, without the solution
     see       heading of the lesson to read
     variants  the same mistake with other values of a constant (see `for_each`)
@@ -107,6 +109,7 @@ class Mistake(Answer):
 
     loses: tuple[str, ...] = ()
     when: str = ""
+    clause: str = ""
     text: str = ""
     see: str = ""
     variants: list[Answer] = field(default_factory=list)
@@ -159,9 +162,10 @@ class Mistake(Answer):
 
 @dataclass(eq=False)
 class CorrectAnswer(Answer):
-    """A correct answer, which mistakes may be edits of."""
+    """A correct answer, which mistakes may be edits of. `clause`: what the contract permits, and this answer uses."""
 
     exercise: Exercise | None = None
+    clause: str = ""
 
     @accept_old_keywords
     def mistake(
@@ -171,6 +175,7 @@ class CorrectAnswer(Answer):
         *,
         loses: str | Iterable[str] = (),
         when: str = "",
+        clause: str = "",
     ) -> Mistake:
         """Add a known mistake that is an edit of this answer.
 
@@ -178,9 +183,10 @@ class CorrectAnswer(Answer):
         edit   text to replace -> new text; without it, call `Mistake.patch` next
         loses  the criteria that it must lose, each by the first words of its name; a step's need not name any
         when   the tag of a checker's finding that means this mistake
+        clause the clause of the contract that it breaks, and no other: it loses a case that tries it, and no other case
         """
         assert self.exercise is not None
-        made = self.exercise.mistake(name, loses=loses, when=when)
+        made = self.exercise.mistake(name, loses=loses, when=when, clause=clause)
         made.code, made.base = self.code, self
         if edit:
             return made._edit(partial(edited, edit=edit))
@@ -276,14 +282,16 @@ class Exercise:
         return right
 
     @accept_old_keywords
-    def mistake(self, name: str | Family, *, loses: str | Iterable[str] = (), when: str = "") -> Mistake:
+    def mistake(
+        self, name: str | Family, *, loses: str | Iterable[str] = (), when: str = "", clause: str = ""
+    ) -> Mistake:
         """A known mistake that is not an edit of a right answer; `Mistake.full_code` gives its text."""
         family = name if isinstance(name, Family) else Family("", name, "")
         if any(known.name == family.name for known in self.mistakes):
             raise ValueError(f"{self.name}: two mistakes are called {family.name}")
         starts = (loses,) if isinstance(loses, str) else tuple(loses)
         lost = tuple(map(self._criterion, starts))
-        made = Mistake(self.name, family.name, "", lost, when, family.sentence, family.see or self.see)
+        made = Mistake(self.name, family.name, "", lost, when, clause, family.sentence, family.see or self.see)
         made.family = family.id
         self.mistakes.append(made)
         return made
@@ -336,7 +344,8 @@ class Exercise:
         check_types = of.check_types or not any(c.check_types for c in self.criteria)
         reason = case.graded_only_reason or (of.graded_only if isinstance(of, Criterion) else "")
         bound = bind_arguments(case, self.name, self.answer)
-        return replace(bound, check_types=check_types, graded_only_reason=reason)
+        clauses = case.clauses or conventions(case, of.check_types)
+        return replace(bound, check_types=check_types, graded_only_reason=reason, clauses=clauses)
 
 
 @accept_old_keywords
