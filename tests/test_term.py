@@ -227,7 +227,7 @@ TERM: list[Step] = [
     ),
     (f"grading feedback-zip {LESSON} {DOWNLOAD}", nothing, f"{HANDED_IN - 1} pages written"),
     (f'grading extend {LESSON} jsmith --days 2 --why "ill"', nothing, "jsmith, 02_softmax: 2 days more"),
-    (f'grading extend {LESSON} jsmith --until "2026-11-24 12:00 UTC"', nothing, "until 2026-11-24 12:00"),
+    (f'grading extend {LESSON} jsmith --until "2026-11-24 12:00 UTC"', nothing, "until 2026-11-24 13:00 CET"),
     (f"grading excuse {LESSON} cstone", nothing, "it does not count"),
     (
         f'grading reopen jsmith {LESSON} softmax --because "asked about the second criterion"',

@@ -14,9 +14,15 @@ from traitlets.config import Config
 CLOCK_MATTERS = 1000  # days; of a longer time, an hour more or less does not
 
 
+def own_zone_of(config: Config) -> ZoneInfo | None:
+    """The course's time zone: `timezone` in course.toml; None if it has none."""
+    name = config.get("LatePolicy", {}).get("timezone")  # `config.LatePolicy` would add an empty section to a policy
+    return ZoneInfo(str(name)) if name else None
+
+
 def zone_of(config: Config) -> ZoneInfo:
-    """The course's time zone: `timezone` in course.toml, or UTC."""
-    return ZoneInfo(str(config.LatePolicy.get("timezone") or "UTC"))
+    """The course's time zone, or UTC."""
+    return own_zone_of(config) or ZoneInfo("UTC")
 
 
 def local(time: datetime, zone: ZoneInfo) -> datetime:

@@ -112,7 +112,8 @@ class LessonFreshness:
         if self._due is None:
             return ""
         rules = self.penalties.plugin_class
-        settings = [(cls.__module__, cls.__name__, self.penalties.config.get(cls.__name__)) for cls in rules.mro()[:-1]]
+        policy = self.penalties.config
+        settings = [(cls.__module__, cls.__name__, policy.get(cls.__name__) or None) for cls in rules.mro()[:-1]]
         return str((self._due, self._extensions.get(student), settings))
 
     def _file(self, step: str, student: str) -> Path:

@@ -17,7 +17,7 @@ from traitlets import Enum, Int
 
 from grading.safe_console import SafeConsole
 
-from ..course_dir.course_time import zone_of
+from ..course_dir.course_time import own_zone_of, zone_of
 from ..lms.archives import Budget
 from ..lms.choices import ASK, KEEP, REPLACE, ChoiceTable
 from ..lms.collection import Collecting, Lesson, Outcome, nobodys_outcomes
@@ -65,8 +65,7 @@ class TolerantExtractor(ExtractorPlugin):
 
     def reader(self, identities: IdentityTable, opened: ExitStack) -> DownloadReader:
         """Makes a reader with these limits, and with the course's time zone, if it has one."""
-        zone = zone_of(self.config) if self.config.LatePolicy.get("timezone") else None
-        return DownloadReader(self.budget, identities, opened, zone)
+        return DownloadReader(self.budget, identities, opened, own_zone_of(self.config))
 
     def budget(self) -> Budget:
         return Budget(self.max_bytes, self.max_files, self.max_depth)

@@ -157,7 +157,7 @@ def test_a_killed_migration_can_be_finished_or_undone_with_the_old_grades(course
     assert after.keys() == before.keys()
     assert points(course) == {**OLD_POINTS, "dan": (5, 5)}
     assert main.main(["grade", ONE, "--dry-run"]) == 0
-    assert f"{ONE}: 0 to be graded" in capsys.readouterr().out
+    assert f"{ONE}: 0 to grade" in capsys.readouterr().out
     assert "and why so" in next(course.glob(f"before-migrating-*/after/{TEXT}")).read_text()
     assert main.main(["history", ONE]) == 0
     assert "double 6 right" in capsys.readouterr().out

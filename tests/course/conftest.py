@@ -64,5 +64,5 @@ def kernel(shared_kernel: Kernel) -> Kernel:
     names = "softmax log_softmax softmax_with_temperature entropy"
     shared_kernel.run(f"for name in '{names}'.split(): globals().pop(name, None)")
     shared_kernel.run("import course.notebook.session as s; s.current = s.Session(); del s")
-    shared_kernel.run(BEGIN)
+    shared_kernel.run(f"get_ipython().history_manager.input_hist_raw[:] = ['']\n{BEGIN}")
     return shared_kernel

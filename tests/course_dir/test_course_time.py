@@ -6,11 +6,19 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from traitlets.config import Config
 
-from grading.course_dir.course_time import after, by_the_clock, days_begun, parse_local, shown
+from grading.course_dir.course_time import after, by_the_clock, days_begun, parse_local, shown, zone_of
 
 BERLIN, AUCKLAND, KOLKATA = ZoneInfo("Europe/Berlin"), ZoneInfo("Pacific/Auckland"), ZoneInfo("Asia/Kolkata")
 DAY = timedelta(days=1)
+
+
+def test_asking_for_the_zone_changes_no_policy() -> None:
+    """The policy is an input of every grade: one that changed would have each made again."""
+    config = Config()
+    assert zone_of(config).key == "UTC" and config == Config()
+    assert zone_of(Config({"LatePolicy": {"timezone": "Asia/Kolkata"}})) == KOLKATA
 
 
 def at(text: str, zone: ZoneInfo = BERLIN) -> datetime:
