@@ -80,6 +80,7 @@ class Criterion:
     draw: Cases
     check_types: bool = False
     graded_only: str = ""
+    tries: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -225,17 +226,24 @@ class Exercise:
 
     @accept_old_keywords
     def criterion(
-        self, name: str, *, points: float = 0.0, check_types: bool = False, graded_only: str = ""
+        self,
+        name: str,
+        *,
+        points: float = 0.0,
+        tries: str = "",
+        check_types: bool = False,
+        graded_only: str = "",
     ) -> Callable[[Cases], Cases]:
         """Add a criterion, earned if every case that the decorated generator yields is right.
 
         points       its share of the points that the lesson's text gives the exercise; a step's criteria have none
+        tries        ids of the contract's clauses that its cases try, separated by spaces (`Case.tries`)
         check_types  dtype and type are checked here; all other criteria of the exercise then compare only values
         graded_only  why the learner's own `check` has no practice cases for it; few criteria need this
         """
 
         def add(draw: Cases) -> Cases:
-            self.criteria.append(Criterion(name, points, draw, check_types, graded_only))
+            self.criteria.append(Criterion(name, points, draw, check_types, graded_only, tuple(tries.split())))
             return draw
 
         return add
@@ -344,8 +352,10 @@ class Exercise:
         check_types = of.check_types or not any(c.check_types for c in self.criteria)
         reason = case.graded_only_reason or (of.graded_only if isinstance(of, Criterion) else "")
         bound = bind_arguments(case, self.name, self.answer)
-        clauses = case.clauses or conventions(case, of.check_types)
-        return replace(bound, check_types=check_types, graded_only_reason=reason, clauses=clauses)
+        stated = case.clauses or (of.tries if isinstance(of, Criterion) else ())
+        clauses = stated + conventions(case, of.check_types)
+        options = replace(bound.options, check_types=check_types)
+        return replace(bound, options=options, graded_only_reason=reason, clauses=clauses)
 
 
 @accept_old_keywords

@@ -396,7 +396,7 @@ def _where_defined(exercise: Exercise) -> Exercise:
     """
 
     def anything(draw: Draw, cases: Cases) -> Iterator[Case]:
-        return (replace(case, nonfinite_gradient="any") for case in cases(draw))
+        return (replace(case, options=replace(case.options, nonfinite="any")) for case in cases(draw))
 
     criteria = [replace(c, draw=partial(anything, cases=c.draw)) for c in exercise.criteria]
     return replace(exercise, criteria=criteria)
