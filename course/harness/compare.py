@@ -148,10 +148,8 @@ def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[st
     if isinstance(expected, dict):
         if not isinstance(found, dict) or found.keys() != expected.keys():
             return messages.wrong_keys(where, found, expected)
-        return next(
-            filter(None, (_compare_structure(found[k], expected[k], f"{where}[{k!r}]", (), options) for k in expected)),
-            None,
-        )
+        inner = (_compare_structure(found[k], expected[k], f"{where}[{k!r}]", (), options) for k in expected)
+        return next(filter(None, inner), None)
     if isinstance(expected, Node):
         same = isinstance(found, Node) and found.kind == expected.kind
     elif isinstance(expected, bool) or expected is None or isinstance(expected, str):
