@@ -137,6 +137,6 @@ def _brightspace_time(match: re.Match[str]) -> datetime | None:
 
 def _parse_time(text: str, form: str) -> datetime | None:
     try:
-        return datetime.strptime(text, form)  # noqa: DTZ007  # in nobody's time zone yet: `Owners` sets it
+        return datetime.strptime(text, form)  # noqa: DTZ007 - `Owners` adds the time zone
     except ValueError:
         return None

@@ -183,8 +183,8 @@ def choose_file(folder: Path, course: CourseDirectory, lesson: str) -> Path:
         raise NotHandedIn(f"It is not clear which file counts: {both}. Hand in one file, {own}.") from None
     if chosen is None:
         names = ("a folder " * path.is_dir() + printable(path.name) for path in sorted(folder.glob("*"))[:MOST_NAMED])
-        there = ", ".join(names)
-        raise NotHandedIn(f"No {own} was handed in{f', but {there}' * bool(there)}. Hand in {own}.")
+        but = f", but {there}" if (there := ", ".join(names)) else ""
+        raise NotHandedIn(f"No {own} was handed in{but}. Hand in {own}.")
     return folder.joinpath(*chosen)
 
 

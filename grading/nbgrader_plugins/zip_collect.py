@@ -64,7 +64,7 @@ class TolerantExtractor(ExtractorPlugin):
         self.parent.process_extracted_files = lambda: None  # nothing is left to copy
 
     def reader(self, identities: IdentityTable, opened: ExitStack) -> DownloadReader:
-        """Makes a reader with these limits, and with the course's time zone, if it has one."""
+        """A reader with these limits, and with the course's time zone if it has one."""
         return DownloadReader(self.budget, identities, opened, own_zone_of(self.config))
 
     def budget(self) -> Budget:
