@@ -96,8 +96,9 @@ def _start(options: argparse.Namespace) -> int:
     filled = fill_folder(options.folder or default_folder())
     print(filled.to_text(), flush=True)
     if find_spec("jupyterlab") is None:
+        again = shlex.join(["attention", "start", str(filled.path)])
         raise UnusableFolder(
-            f"JupyterLab is not installed. Run `pip install jupyterlab`, then `attention start {filled.path}` again. "
+            f"JupyterLab is not installed. Run `pip install jupyterlab`, then `{again}` again. "
             "Or open the folder in another editor for notebooks, such as VS Code."
         )
     environment = {**os.environ, **_writable_places(filled.path.resolve() / ".jupyter")}
@@ -152,7 +153,7 @@ def _check(options: argparse.Namespace) -> int:
     wanted = options.exercises or [name for name in known if name in names]
     reports = [_shown(check.safe_report(names[name]), options) for name in wanted]
     if not options.json and not options.all and any(report.folded for report in reports):
-        print(f"All cases and requirements: attention check --all {options.file}")
+        print(f"All cases and requirements: attention check --all {shlex.quote(str(options.file))}")
     return 0 if whole and all(report.status == "passes" for report in reports) else 1
 
 

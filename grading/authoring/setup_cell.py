@@ -62,6 +62,7 @@ def set_up(origin: str, wanted: str) -> None:
                 "Make your own environment (`python3 -m venv attention`), install torch, jupyterlab and "
                 f"{origin} into it, and choose it as the kernel."
             )
+            python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
             proxy = "http_proxy" if asked.startswith("http://") else "https_proxy"
             remedies = (
                 (
@@ -72,9 +73,8 @@ def set_up(origin: str, wanted: str) -> None:
                 ),
                 (
                     r"No module named pip\b",
-                    f"An environment made by uv has no pip. Run `uv pip install --python {sys.executable} "
-                    f"{origin}` in a terminal (without uv: `{sys.executable} -m ensurepip`), then run this cell "
-                    "again.",
+                    f"An environment made by uv has no pip. Run `uv pip install --python {python} {origin}` in a "
+                    f"terminal (without uv: `{python} -m ensurepip`), then run this cell again.",
                 ),
                 (r"externally-managed-environment", f"This Python belongs to the operating system. {own}"),
                 (

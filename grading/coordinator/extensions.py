@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -86,8 +87,7 @@ def _accommodations_of(root: Path, gradebook: Gradebook, lesson: str, students: 
         raise StepFailed(f"the gradebook has no lesson {lesson}: run `grading release {lesson}` first")
     there = {student.id for student in gradebook.students}
     if strange := [student for student in students if student not in there]:
-        raise StepFailed(
-            f"the gradebook has no student {', '.join(strange)}: add one with `nbgrader db student add {strange[0]}`"
-        )
+        add = shlex.join(["nbgrader", "db", "student", "add", strange[0]])
+        raise StepFailed(f"the gradebook has no student {', '.join(strange)}: add one with `{add}`")
     granted = {row.student: row for row in accommodations(gradebook, lesson)}
     return [granted.get(student, Accommodation(lesson, student)) for student in dict.fromkeys(students)]

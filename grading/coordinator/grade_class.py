@@ -6,6 +6,7 @@ Reports a broken submission and goes on with the others. Does not compute up-to-
 from __future__ import annotations
 
 import errno
+import shlex
 import time
 from collections.abc import Callable, Collection, Container
 from contextlib import AbstractContextManager
@@ -177,7 +178,7 @@ def _name_unknown_folders(root: Path, lessons: list[str], console: Console) -> N
     others = {path.name: path for path in folders if path.name not in lessons}
     for name, path in others.items():
         if is_registered(root, name):
-            told = f"{name}: an ordinary nbgrader assignment; run `nbgrader autograde {name}` to grade it"
+            told = f"{name}: an ordinary nbgrader assignment; run `nbgrader autograde {shlex.quote(name)}` to grade it"
         else:
             near = get_close_matches(name.lower(), lessons, 1)
             remedy = f"; if you mean {near[0]}, rename the folder" if near else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import logging
 import os
+import shlex
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ def known_students(root: Path) -> set[str]:
 def near_student(student: str, there: Iterable[str]) -> str:
     """End an error message: suggest a similar name, or the command to add a student."""
     near = get_close_matches(student, there, 1)
-    return f"; did you mean {near[0]}?" if near else f": add one with `nbgrader db student add {student}`"
+    return f"; did you mean {near[0]}?" if near else f": add one with `nbgrader db student add {shlex.quote(student)}`"
 
 
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:

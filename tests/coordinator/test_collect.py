@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from nbconvert import PythonExporter
 from grading.cli import main
 from grading.cli.arguments import NOT_DONE
 from grading.coordinator.demo_class import correct_answers, write_answers
-from grading.coordinator.nbgrader_api import grades, scores
+from grading.coordinator.nbgrader_api import grades, handed_in, scores
 from grading.exercises.lesson import load_lesson
 from grading.gradebook.lock import exclusive
 
@@ -125,6 +126,13 @@ def test_downloads_of_several_lessons_take_one_command(collect: Collect, course:
     assert status == 1 and "7 taken, 1 skipped" in said
     (skipped,) = (line for line in said.splitlines() if line.startswith("skipped"))
     assert TWO in skipped and "bo (8) in b.zip" in skipped
+    remedy = re.search("put the file that counts at (.*) yourself", said)
+    assert remedy
+    by_hand = course / remedy[1].replace("<student>", "bo")
+    by_hand.parent.mkdir(parents=True)
+    by_hand.write_bytes(notebook("by hand"))
+    assert collect(one, two, gathered)[0] == 1
+    assert submitted(course, TWO)["bo"] == "by hand" and handed_in(course, TWO) == ["bo", "cy", "dee", "jane"]
 
 
 def test_a_file_of_another_lesson_in_a_download_is_not_sorted_to_that_lesson(

@@ -7,6 +7,7 @@ import json
 import os
 import pwd
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -209,9 +210,20 @@ def test_an_entry_that_another_account_owns_is_nobodys(course, exchange, kind, b
     by(course)
     assert watch(course) == {COLLECT: 1}
     assert points(course) == {"games": 5}
-    assert "it belongs to the account news" in collect(course)
+    assert "it belongs to the account news. If you did not expect that, look at it and delete it" in collect(course)
     assert watch(course) == {COLLECT: 1}
+    shutil.rmtree(forged)
+    assert watch(course) == {}
     assert points(course) == {"games": 5}
+
+
+def test_without_a_folder_in_the_exchange_the_command_that_is_named_makes_it(course, tmp_path, sandboxed):
+    exchange = Exchange(course, tmp_path).open([])
+    config = configuration(course)
+    done = NbGraderAPI(CourseDirectory(config=config), config=config).collect(ONE)
+    assert f"There is no folder {exchange.inbound} that you can read. Run `nbgrader release_assignment" in done["log"]
+    exchange.open([ONE]).submit("anna", ONE, solved_notebook(course, ONE))
+    assert "Collected: anna" in collect(course)
 
 
 def test_where_students_share_an_account_the_remedy_of_the_message_works(course, exchange, anna):

@@ -330,6 +330,10 @@ def test_an_unreleased_lesson_is_reported_once_and_the_others_are_graded(tmp_pat
     assert sorted(outcomes[3:]) == [(TWO, student, "graded") for student in ("ada", "bob")]
     assert f"{ONE} is not released yet" in console.text
     assert scores(root) == {("ada", TWO): (5, 5), ("bob", TWO): (5, 5)}
+    release_lessons(root, [ONE], RecordingConsole())
+    hand_in(root, ONE, "bob", solved_notebook(root, ONE))
+    assert not grade_class(root, [], RecordingConsole()).failed
+    assert scores(root)["bob", ONE] == (5, 5)
 
 
 @pytest.mark.full("grades or releases a class twice")

@@ -109,8 +109,8 @@ def test_a_late_policy_is_shown_before_it_takes_off_points(course_of_three, caps
     [
         (["extend", ONE, "ada", "--days", "1"], f"{ONE} has no due date"),
         (
-            ["extend", ONE, "nobody", "--days", "1"],
-            "there is no student nobody: add one with `nbgrader db student add nobody`",
+            ["extend", ONE, "no body", "--days", "1"],
+            "there is no student no body: add one with `nbgrader db student add 'no body'`",
         ),
         (["excuse", "09_none", "ada"], "no lesson 09_none"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -101,6 +102,7 @@ def test_what_cannot_be_done_is_explained_in_one_line(tmp_path, monkeypatch, cap
     assert cli.main(["start", "file"]) == 2
     told = capsys.readouterr().err
     assert told.startswith("file/00_start.ipynb cannot be written: ") and "attention start FOLDER" in told
+    assert fill_folder(Path("folder")).added == NAMES
     for place in ("INSTALLED", "CHECKOUT"):
         monkeypatch.setattr(lessons_folder, place, tmp_path)
     assert cli.main(["start"]) == 2
@@ -127,8 +129,20 @@ def test_root_is_told_the_whole_command_that_starts_jupyterlab(tmp_path, monkeyp
     assert cli.main(["start", "my lessons", "--", "--port=9000"]) == 1
     command = "attention start 'my lessons' -- --port=9000 --allow-root"
     assert capsys.readouterr().err == f"If JupyterLab refuses to run as root, type: {command}\n"
-    assert cli.main(["start", "my lessons", "--", "--allow-root"]) == 1
+    assert cli.main(shlex.split(command)[1:]) == 1
     assert capsys.readouterr().err == ""
+
+
+def test_without_jupyterlab_the_command_to_type_again_is_whole(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "executable", "true")
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as without:
+        without.setattr(cli, "find_spec", lambda name: None)
+        assert cli.main(["start", "my lessons"]) == 2
+    told = re.search("Run `pip install jupyterlab`, then `(.*)` again", capsys.readouterr().err)
+    assert told
+    assert cli.main(shlex.split(told[1])[1:]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["my lessons"]
 
 
 class Lab:

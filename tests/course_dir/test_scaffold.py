@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -183,8 +184,15 @@ def test_commands_act_only_on_the_named_course(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(here)
     assert main.main(["build", TINY_LESSONS[0], "--course", "../there"]) == 0
     assert [(root / "source" / TINY_LESSONS[0]).is_dir() for root in (here, there)] == [False, True]
-    assert main.main(["build", "--course", str(here / "source")]) == 2
-    assert "is not a course: it has no nbgrader_config.py" in capsys.readouterr().err
+    new = tmp_path / "my course"
+    new.mkdir()
+    assert main.main(["build", "--course", str(new)]) == 2
+    told = re.search(
+        r"is not a course: it has no nbgrader_config.py\. Run `grading (.*)` to make", capsys.readouterr().err
+    )
+    assert told
+    assert main.main(shlex.split(told[1])) == 0
+    assert main.main(["build", "--course", str(new)]) == 0
 
 
 @pytest.mark.parametrize(

@@ -350,6 +350,9 @@ def test_a_folder_that_cannot_be_written_is_named_with_a_remedy(kernel, desk):
     text = said(kernel, "hand_in()")
     assert f"Nothing was written: {desk / 'hand_in'} cannot be written (File exists)." in text
     (desk / "own").mkdir()
-    (desk / f"{LESSON}.ipynb").rename(desk / "own" / f"{LESSON}.ipynb")
+    (desk / "own" / f"{LESSON}.ipynb").write_bytes((desk / f"{LESSON}.ipynb").read_bytes())
     kernel.run("os.chdir('own')")
+    assert "hand_in/02_softmax.ipynb** is the file" in said(kernel, "hand_in()")
+    kernel.run("os.chdir('..')")
+    (desk / "hand_in").unlink()
     assert "hand_in/02_softmax.ipynb** is the file" in said(kernel, "hand_in()")
