@@ -306,7 +306,7 @@ case $1 in full) "$2" cell.py;; *) attention/bin/python cell.py;; esac
 """
 
 
-@pytest.mark.quick_cases("full")
+@pytest.mark.quick_cases("full*")
 @pytest.mark.parametrize(
     ("state", "told"),
     [
