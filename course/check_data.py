@@ -25,11 +25,11 @@ from .harness.errors import not_written
 from .harness.fingerprints import fingerprint, from_record
 from .harness.forbidden_calls import user_visible_names
 from .harness.messages import Finding
+from .harness.options import Options
 from .harness.program import Observation, Program
 from .harness.runner import observe, standard_settings
 from .harness.serialization import PackingError, unpack
 from .harness.slips import slips
-from .harness.tolerance import Tolerance
 
 ENDING = ".practice"
 
@@ -175,17 +175,10 @@ def case_of(record: Mapping[str, Any]) -> Case:
     reference = Reference(
         Observation(**record["exact"]),
         Observation(**record["native"]),
-        record["undefined"],
-        Tolerance(*record["tolerance"]) if record["tolerance"] else None,
-        record["wrong"],
-        record["pure"],
-        frozenset(record["mutates"]),
-        record["form"],
-        record["size"],
-        NamedChecker(*record["holds"]) if record["holds"] else None,
-        record["accepts"],
-        record["elsewhere"],
-        tuple(record.get("parts", ())),
+        Options.from_record(record["options"], NamedChecker),
+        record["wrong_arguments"],
+        record["input_magnitude"],
+        tuple(record["result_names"]),
     )
     return Case(record["name"], record["text"], Program(**record["program"]), reference, record.get("drawn", False))
 

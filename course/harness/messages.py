@@ -137,6 +137,10 @@ def wrong_numbers(stage: str, where: str, wrong: torch.Tensor, error: torch.Tens
     return Finding(stage, f"{_at(where)}{int(wrong.sum())} of {wrong.numel()} entries wrong; at {place} by {off}")
 
 
+def not_zero(where: str) -> Finding:
+    return Finding("values", f"{_at(where)}entries that must be 0 are only near it")
+
+
 def no_gradient_at_all() -> Finding:
     return Finding("gradient", "no gradient flows through the result: it was detached, or computed under no_grad")
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Container, Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -138,12 +137,12 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
 
 
 def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str, Any]:
-    if p.case.checker and not isinstance(p.case.checker, NamedChecker):
+    r, checker = p.reference, p.case.options.check_with
+    if checker and not isinstance(checker, NamedChecker):
         raise CheckDataError(
             f"{exercise.name}, {name!r}: {text} is checked by code, which check data cannot hold. Use a "
             "checker of course.checkers, or use the case only for grades: `.graded_only(why)`"
         )
-    r, checker = p.reference, p.case.checker
     program = p.program(exercise.forbidden).to_plain()
     try:
         ensure_data_only(program, exercise.name)
@@ -158,17 +157,10 @@ def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str
         "program": program,
         "exact": _outcome(Observation(raised=r.exact.raised) if needless else r.exact),
         "native": _outcome(r.native),
-        "wrong": r.invalid_arguments,
-        "undefined": r.nonfinite_gradient,
-        "tolerance": list(asdict(r.tolerance).values()) if r.tolerance else None,
-        "pure": r.check_unchanged,
-        "mutates": sorted(r.may_change),
-        "form": r.check_types,
-        "size": r.input_magnitude,
-        "holds": [checker.name, checker.given] if checker else None,
-        "accepts": r.must_not_raise,
-        "elsewhere": r.device_only,
-        "parts": list(r.result_names),
+        "options": r.options.to_record(),
+        "wrong_arguments": r.wrong_arguments,
+        "input_magnitude": r.input_magnitude,
+        "result_names": list(r.result_names),
     }
 
 

@@ -147,7 +147,7 @@ def _order(prepared: Sequence[PreparedCase], seed: int, submitted: int | None) -
     submitted  the submission's checksum, if there is one
     """
     order = list(range(len(prepared)))
-    right = [list(p.reference.native.values.values()) for p in prepared if not p.case.invalid_arguments]
+    right = [list(p.reference.native.values.values()) for p in prepared if not p.case.options.raises]
     if submitted is not None and all(len(values) == 1 and isinstance(values[0], bool) for values in right):
         Random(f"{seed} {submitted}").shuffle(order)
     return order

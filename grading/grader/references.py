@@ -57,7 +57,7 @@ class PreparedCase:
             cotangents=self.cotangents,
             forbidden=list(forbidden),
             stand_ins=stand_ins or {},
-            device=META if self.case.compare_device_only else device,
+            device=META if self.case.options.device_only else device,
             seed=self.seed,
         )
 
@@ -108,23 +108,10 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
         cotangents = [torch.randn(t.shape, generator=draw) for t in tensors if t.is_floating_point()]
     exact = observe(to_program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
     native = observe(to_program(case, cotangents=cotangents, seed=seed), names)
-    invalid = {name: case.inputs[name] for name in case.invalid_arguments}
-    reference = Reference(
-        _to_float64(exact),
-        native,
-        case.nonfinite_gradient,
-        case.allowed_error,
-        invalid,
-        True,
-        case.may_change.union(map(input_of, native.changed)),
-        case.check_types,
-        _magnitude(case),
-        case.checker,
-        case.must_not_raise,
-        case.compare_device_only,
-        exercise.result_names,
-    )
-    if (exact.raised is not None) != bool(case.invalid_arguments) and case.checker is None:
+    options = replace(case.options, may_mutate=case.options.may_mutate.union(map(input_of, native.changed)))
+    wrong = {name: case.inputs[name] for name in options.raises}
+    reference = Reference(_to_float64(exact), native, options, wrong, _magnitude(case), exercise.result_names)
+    if (exact.raised is not None) != bool(options.raises) and options.check_with is None:
         raise RuntimeError(f"the oracle of {exercise.name} on {describe(case)}: raised {exact.raised}")
     return PreparedCase(criterion, criterion, case, seed, cotangents, reference)
 

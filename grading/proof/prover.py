@@ -33,13 +33,13 @@ from ..authoring.check_data import practised
 from ..authoring.lesson_text import read_lesson
 from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
-from ..exercises.case import Case, Draw
+from ..exercises.case import Case, Draw, describe
 from ..exercises.exercise import Cases, Exercise, Mistake
 from ..exercises.lesson import load_lesson
 from ..grader.codec import Answers
 from ..grader.grade_exercise import grade_exercise, known_verdict
 from ..grader.local import grade_in_process, over_the_wire
-from ..grader.references import mistake_outcomes
+from ..grader.references import mistake_findings, mistake_outcomes, prepare
 from ..grader.verdict import ExerciseVerdict
 from ..grader.verdict_report import to_report
 from ..notebooks.cells import grade_id
@@ -190,6 +190,7 @@ class Prover:
         for mistake in exercise.mistakes:
             for one in mistake.all_forms:
                 self._wrong(proof, mistake, one)
+        self._claims(proof)
         if replay:
             self._replay(proof)
         if mutate:
@@ -319,6 +320,24 @@ class Prover:
             fault = f"mistake {one.name} is taken for {', '.join(others)} with {len(others)} seeds"
             proof.problem("mistakes.py", fault, "Add a case that tells them apart, or merge the two mistakes.")
 
+    def _claims(self, proof: Proof) -> None:
+        """Whether each known mistake breaks the clause that it claims, and no other, with every seed."""
+        for mistake, one in ((m, one) for m in proof.exercise.mistakes if m.clause for one in m.all_forms):
+            for seed in self.seeds:
+                lost = [
+                    prepared.case
+                    for prepared, finding in zip(
+                        prepare(proof.exercise, seed), mistake_findings(proof.exercise, seed)[one.name], strict=True
+                    )
+                    if finding
+                ]
+                other = next((case for case in lost if mistake.clause not in case.clauses), None)
+                if other or not lost:
+                    kind = f"loses a case that does not try it: {describe(other)}" if other else "loses no case"
+                    fault = f"mistake {one.name} claims the clause {mistake.clause}, and {kind} (seed {seed})"
+                    proof.problem("mistakes.py", fault, "Change the case, what it tries, or what the mistake claims.")
+                    break
+
     def _judged(
         self, exercise: Exercise, answer: Any, seed: int, source: list[str] | None = None, lenient: bool = False
     ) -> ExerciseVerdict:
@@ -377,7 +396,7 @@ def _where_defined(exercise: Exercise) -> Exercise:
     """
 
     def anything(draw: Draw, cases: Cases) -> Iterator[Case]:
-        return (replace(case, nonfinite_gradient="any") for case in cases(draw))
+        return (replace(case, options=replace(case.options, nonfinite="any")) for case in cases(draw))
 
     criteria = [replace(c, draw=partial(anything, cases=c.draw)) for c in exercise.criteria]
     return replace(exercise, criteria=criteria)

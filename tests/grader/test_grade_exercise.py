@@ -324,7 +324,7 @@ def test_a_slip_of_form_costs_the_criterion_of_form_and_nothing_else(tmp_path):
     assert [c.earned for c in slip.criteria] == [1, 1, 0, 1]
     assert slip.criteria[2].finding == "expected dtype float32, got float64"
     assert judged(lesson, "double", "def double(x): return 3 * x.double()").earned == 1
-    assert [case.check_types for _, case in lesson.exercises["double"].visible()] == [False, True]
+    assert [case.options.check_types for _, case in lesson.exercises["double"].visible()] == [False, True]
 
 
 def test_form_is_judged_everywhere_where_no_criterion_judges_it(lesson):

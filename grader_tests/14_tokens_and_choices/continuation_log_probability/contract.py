@@ -89,7 +89,7 @@ def _(draw):
     yield asked(weights(draw), twice, twice).label("a continuation that repeats the prompt")
 
 
-@continuation_log_probability.criterion("the model is called once", points=0.5)
+@continuation_log_probability.criterion("the model is called once", points=0.5, tries="call")
 def _(draw):
     yield asked_of(draw, 3, 4, count=True)
     yield asked_of(draw, 1, 2, count=True)
@@ -97,7 +97,7 @@ def _(draw):
     yield asked_of(draw, 2, 1, count=True)
 
 
-@continuation_log_probability.criterion("improbable continuations", points=0.25)
+@continuation_log_probability.criterion("improbable continuations", points=0.25, tries="improbable")
 def _(draw):
     for size in (200, 2000):
         table = {"table.weight": size * draw.uniform(5, 5, low=-1.0, high=1.0)}

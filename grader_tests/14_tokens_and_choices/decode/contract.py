@@ -60,7 +60,7 @@ def _(draw):
     yield call([], merges)
 
 
-@decode.criterion("bytes that are not UTF-8", points=0.5)
+@decode.criterion("bytes that are not UTF-8", points=0.5, tries="broken")
 def _(draw):
     odd = [draw.integer(128, 192) for _ in range(3)]  # bytes that only continue a character
     yield call([97, odd[0], 98], [])
@@ -73,7 +73,7 @@ def _(draw):
     yield call([257, 130, 257], [(97, 226), (256, 130)])
 
 
-@decode.criterion("ValueError for an id that does not exist", points=0.5)
+@decode.criterion("ValueError for an id that does not exist", points=0.5, tries="unknown")
 def _(draw):
     merges = learned(plain_text(draw, 3), 3)
     for wrong in (259, 260 + draw.integer(0, 900), -1, -draw.integer(2, 250)):
@@ -92,7 +92,7 @@ def _(draw):
 def _(draw):
     merges = learned(plain_text(draw, 3), 3)
     ids = encoded(drawn_text(draw, "abcde", 6, 4), merges)
-    yield call(torch.tensor(ids), merges)
-    yield call(torch.tensor([258, 97, 256]), merges)
-    yield call(torch.tensor([258, 257], dtype=torch.int32), merges)
+    yield call(torch.tensor(ids), merges).tries("tensor")
+    yield call(torch.tensor([258, 97, 256]), merges).tries("tensor")
+    yield call(torch.tensor([258, 257], dtype=torch.int32), merges).tries("tensor")
     yield call(ids=ids, merges=merges).does_not_mutate()

@@ -45,7 +45,7 @@ def _(draw):
         yield call(*telling(draw, "abc", 8, 60)).label("a text of 60 letters, 8 merges")
 
 
-@encode.criterion("every occurrence, from left to right", points=0.5)
+@encode.criterion("every occurrence, from left to right", points=0.5, tries="left")
 def _(draw):
     def runs(n_merges):
         def make():
@@ -62,7 +62,7 @@ def _(draw):
     yield runs(4)
 
 
-@encode.criterion("any text, also one that was never seen", points=1)
+@encode.criterion("any text, also one that was never seen", points=1, tries="unseen")
 def _(draw):
     for n_merges in (2, 6):
         trained = text_where(lambda: mixed_text(draw), lambda text, n=n_merges: len(learned(text, n)) == n)

@@ -67,7 +67,7 @@ def _(draw):
     yield call(spread_logits(draw, FIVE, 3), 0.2).device_only()
 
 
-@min_p.criterion("ValueError unless 0 <= p <= 1", points=0.25)
+@min_p.criterion("ValueError unless 0 <= p <= 1", points=0.25, tries="share")
 def _(draw):
     for wrong in (-0.1, 1.5, 2, -draw.number(0.01, 3.0), 1 + draw.number(0.01, 3.0)):
         yield call(draw.normal(4), wrong).raises("p")

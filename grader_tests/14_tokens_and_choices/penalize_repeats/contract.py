@@ -81,7 +81,7 @@ def _(draw):
     yield call(mixed(draw, 6), some(draw, 6, 5), 1.5).device_only()
 
 
-@penalize_repeats.criterion("ValueError unless penalty > 0", points=0.25)
+@penalize_repeats.criterion("ValueError unless penalty > 0", points=0.25, tries="positive")
 def _(draw):
     for wrong in (0.0, -1.0, 0, -draw.number(0.1, 3.0)):
         yield call(mixed(draw, 4), torch.tensor([1, 3]), wrong).raises("penalty")

@@ -54,7 +54,7 @@ def _(draw):
     yield call(text, 5).label(f"a text of {len(text)} letters, 5 merges")
 
 
-@train_bpe.criterion("of pairs that occur equally often, the smallest", points=0.5)
+@train_bpe.criterion("of pairs that occur equally often, the smallest", points=0.5, tries="ties")
 def _(draw):
     def tied(n_merges, *others, letters="abcd"):
         def holds(text):
@@ -88,14 +88,14 @@ def _(draw):
 
         return call(text_where(make, holds), n_merges)
 
-    yield runs(1, {"apart": True})
-    yield runs(2, {"apart": True})
-    yield runs(3, {"from_the_right": True})
-    yield runs(4, {"from_the_right": True}, {"apart": True})
-    yield runs(3, {"ties": "largest"}, {"ties": "first"}, {"ties": "last"}, longest=7)
+    yield runs(1, {"apart": True}).tries("overlaps")
+    yield runs(2, {"apart": True}).tries("overlaps")
+    yield runs(3, {"from_the_right": True}).tries("left")
+    yield runs(4, {"from_the_right": True}, {"apart": True}).tries("left", "overlaps")
+    yield runs(3, {"ties": "largest"}, {"ties": "first"}, {"ties": "last"}, longest=7).tries("ties", "overlaps", "left")
 
 
-@train_bpe.criterion("bytes of any text, unchanged", points=0.5)
+@train_bpe.criterion("bytes of any text, unchanged", points=0.5, tries="bytes")
 def _(draw):
     for n_merges in (1, 3, 6):
         text = text_where(lambda: mixed_text(draw), lambda text, n=n_merges: len(learned(text, n)) == n)
@@ -117,7 +117,7 @@ def _(draw):
     yield call(lines, 3)
 
 
-@train_bpe.criterion("ends early where no pair occurs twice", points=0.5)
+@train_bpe.criterion("ends early where no pair occurs twice", points=0.5, tries="early")
 def _(draw):
     short = text_where(
         lambda: drawn_text(draw, "abc", 5, 3), lambda text: 2 <= len(learned(text, 99)) <= 6 and len(set(text)) > 3
@@ -134,7 +134,7 @@ def _(draw):
     yield call(plain_text(draw, 2), 0)
 
 
-@train_bpe.criterion("ValueError if n_merges < 0", points=0.5)
+@train_bpe.criterion("ValueError if n_merges < 0", points=0.5, tries="negative")
 def _(draw):
     text = drawn_text(draw, "abc", 5, 3)
     yield call(text, -1).raises("n_merges")
@@ -144,7 +144,7 @@ def _(draw):
     yield call(text, n_merges=1).does_not_raise()
 
 
-@train_bpe.criterion("a list of pairs of ints", points=0.25, check_types=True)
+@train_bpe.criterion("a list of pairs of ints", points=0.25, tries="tuples", check_types=True)
 def _(draw):
     yield call(plain_text(draw, 3), 3)
     yield call(text=plain_text(draw, 2), n_merges=2)

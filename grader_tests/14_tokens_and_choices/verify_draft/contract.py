@@ -102,7 +102,7 @@ def _(draw):
         yield counting(given, f"a chance of {chance}, which equals the ratio")
 
 
-@verify_draft.criterion("after a rejection: what the draft lacks", points=0.5)
+@verify_draft.criterion("after a rejection: what the draft lacks", points=0.5, tries="lacks")
 def _(draw):
     yield decided(draw, "no")
     yield decided(draw, "no", "yes", "yes")
@@ -112,7 +112,7 @@ def _(draw):
     yield decided(draw, "yes", "sure", "no", "yes", N=4)
 
 
-@verify_draft.criterion("after no rejection: the last row of the target", points=0.25)
+@verify_draft.criterion("after no rejection: the last row of the target", points=0.25, tries="all")
 def _(draw):
     yield decided(draw, "yes")
     yield decided(draw, "yes", "sure", "yes", N=7)
