@@ -228,16 +228,14 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
     if set(seen.detached) - set(reference.native.detached):
         return messages.no_gradient_at_all()
     found = seen.gradients or {}
-    for name, expected in exact.items():
+    flows = {name for name, expected in exact.items() if expected is not None and bool(expected.ne(0).any())}
+    if missing := [name for name in exact if name in flows and found.get(name) is None]:
+        return messages.no_gradient(missing)
+    for name, right in exact.items():
         got = found.get(name)
-        if expected is None or not bool(expected.ne(0).any()):
-            expected = None
         if got is None:
-            if expected is not None:
-                return messages.no_gradient(name)
             continue
-        if expected is None:
-            expected = torch.zeros(got.shape, dtype=torch.float64)
+        expected = torch.zeros(got.shape, dtype=torch.float64) if right is None or name not in flows else right
         if got.shape != expected.shape:
             return messages.gradient_of_wrong_shape(name, got, expected)
         judged = torch.isfinite(expected)

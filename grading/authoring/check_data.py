@@ -121,6 +121,7 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
                 "cases": n,
                 "unchanged": index in unchanged,
                 **({"graded_only": True} if index in kept else {}),
+                **({} if c.names_mistakes else {"names": False}),
             }
             for index, (c, n) in enumerate(zip(exercise.criteria, counts, strict=True))
         ],
@@ -186,8 +187,9 @@ def _missed(
     Where there is no single right value, an outcome may differ and still be right.
     """
     sketches = [fingerprint(coerced(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
-    misses = [i for i, (p, seen) in enumerate(zip(asked, given, strict=True)) if judge_case(p, seen)]
-    differs = [i for i in range(len(asked)) if i in misses or not same_outcome(sketches[i], right[i])]
+    named = [i for i, p in enumerate(asked) if p.names]
+    misses = [i for i in named if judge_case(asked[i], given[i])]
+    differs = [i for i in named if i in misses or not same_outcome(sketches[i], right[i])]
     return {"misses": misses, "differs": differs, "outcomes": [to_record(sketches[i]) for i in differs]}
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -21,7 +22,9 @@ from course.harness.tolerance import Tolerance
 
 from .old_language import accept_old_keywords, accept_old_names
 
+T = TypeVar("T")
 MOST_CLAUSES = 3  # that one case tries: of more, a lost case does not say which was broken
+PURITY = "purity"  # the convention that every case tries
 FEW_NUMBERS = 8  # of a practice case whose tensors are spelled out in a report
 EXERCISE = Node("student", {"name": ""})  # the exercise itself; its name is filled in when the case is bound
 
@@ -248,7 +251,7 @@ def conventions(case: Case, checks_types: bool) -> tuple[str, ...]:
     found = {
         "errors": bool(case.options.raises) or case.options.does_not_raise,
         "gradients": case.gradients,
-        "purity": case.check_unchanged,
+        PURITY: case.check_unchanged,
         "device": case.options.device_only,
         "dtype": checks_types,
     }
@@ -385,6 +388,16 @@ class Draw:
     def chance(self, probability: float, *shape: int) -> torch.Tensor:
         """bool, True with this probability."""
         return torch.rand(shape, generator=self._generator) < probability
+
+    def until(self, make: Callable[[], T], holds: Callable[[T], bool], tries: int = 20_000) -> T:
+        """The first of `make()`, `make()`, … that `holds`: what a case must contain, such as a tie.
+
+        Raises RuntimeError after so many tries.
+        """
+        for _ in range(tries):
+            if holds(made := make()):
+                return made
+        raise RuntimeError(f"nothing drawn in {tries} tries has the property that a case needs")
 
     def distribution(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Positive numbers that sum to 1 along the last dimension."""

@@ -69,11 +69,15 @@ __all__ = [
 ]
 
 Cases = Callable[[Draw], Iterable[Case]]
+SIZES = "the smallest and large sizes, and the ends of each range"
 
 
 @dataclass(eq=False)
 class Criterion:
-    """A requirement. `points`: its share of the exercise's points, or these points themselves (`adapted.py`)."""
+    """A requirement. `points`: its share of the exercise's points, or these points themselves (`adapted.py`).
+
+    names_mistakes  whether its cases show which known mistake an answer makes; False for those of `Exercise.sizes`
+    """
 
     name: str
     points: float
@@ -81,6 +85,7 @@ class Criterion:
     check_types: bool = False
     graded_only: str = ""
     tries: tuple[str, ...] = ()
+    names_mistakes: bool = True
 
 
 @dataclass(eq=False)
@@ -245,6 +250,29 @@ class Exercise:
         def add(draw: Cases) -> Cases:
             self.criteria.append(Criterion(name, points, draw, check_types, graded_only, tuple(tries.split())))
             return draw
+
+        return add
+
+    def sizes(self, *, points: float, **sizes: tuple[Any, Any, Any]) -> Callable[[Callable[..., Case]], Any]:
+        """Add the criterion of sizes, whose cases the decorated function `(draw, **sizes)` draws, one by one.
+
+        sizes  name -> its least, usual and largest value, as the contract permits; where it permits any, one that a
+               plain right answer takes at most 0.2 seconds for, and of an open range, one just inside its end
+
+        The first case has the least of each, the others one at an end beside the usual ones. No mistake is named by
+        them: at such a size, different mistakes give the same.
+        """
+
+        def add(make: Callable[..., Case]) -> Any:
+            def ladder(draw: Draw) -> Iterator[Case]:
+                usual = {name: middle for name, (_, middle, _) in sizes.items()}
+                yield make(draw, **{name: least for name, (least, _, _) in sizes.items()})
+                for name, (least, _, largest) in sizes.items():
+                    for end in (least, largest) if len(sizes) > 1 else (largest,):
+                        yield make(draw, **usual | {name: end})
+
+            self.criteria.append(Criterion(SIZES, points, ladder, names_mistakes=False))
+            return make
 
         return add
 

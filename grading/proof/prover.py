@@ -33,7 +33,7 @@ from ..authoring.check_data import practised
 from ..authoring.lesson_text import read_lesson
 from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
-from ..exercises.case import Case, Draw, describe
+from ..exercises.case import PURITY, Case, Draw, describe
 from ..exercises.exercise import Cases, Exercise, Mistake
 from ..exercises.lesson import load_lesson
 from ..grader.codec import Answers
@@ -324,14 +324,13 @@ class Prover:
         """Whether each known mistake breaks the clause that it claims, and no other, with every seed."""
         for mistake, one in ((m, one) for m in proof.exercise.mistakes if m.clause for one in m.all_forms):
             for seed in self.seeds:
-                lost = [
-                    prepared.case
-                    for prepared, finding in zip(
-                        prepare(proof.exercise, seed), mistake_findings(proof.exercise, seed)[one.name], strict=True
-                    )
-                    if finding
-                ]
-                other = next((case for case in lost if mistake.clause not in case.clauses), None)
+                findings = mistake_findings(proof.exercise, seed)[one.name]
+                lost = {
+                    p.case: {*p.case.clauses, *([PURITY] if finding.stage == "unchanged" else [])}
+                    for p, finding in zip(prepare(proof.exercise, seed), findings, strict=True)
+                    if finding and p.names
+                }
+                other = next((case for case, tried in lost.items() if mistake.clause not in tried), None)
                 if other or not lost:
                     kind = f"loses a case that does not try it: {describe(other)}" if other else "loses no case"
                     fault = f"mistake {one.name} claims the clause {mistake.clause}, and {kind} (seed {seed})"

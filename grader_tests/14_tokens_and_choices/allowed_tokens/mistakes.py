@@ -98,7 +98,7 @@ right.mistake(
 right.mistake("asks_bytes", {"for character in piece:": "for character in piece.encode():"}, loses=EVERY).feedback(
     "You give `advance` bytes, which are numbers. It takes a character: go through the string itself."
 )
-right.mistake("goes_on_in_the_state_none", loses=EVERY).patch("""
+right.mistake("goes_on_in_the_state_none", loses=EVERY, clause="end").patch("""
 - if reached is None:
 -     break
 """).feedback("You call `advance` with the state None. Once it has returned None, nothing can follow: stop there.")
@@ -119,7 +119,7 @@ right.mistake(
     "You check each different character only once. A character that occurs twice must be checked twice, in the states "
     "reached there."
 )
-right.mistake("allows_the_empty_piece", {"state if piece else None": "state"}, loses=KINDS).feedback(
+right.mistake("allows_the_empty_piece", {"state if piece else None": "state"}, loses=KINDS, clause="nothing").feedback(
     "You allow an empty piece. It has no character that could be allowed, and a model could repeat it without end."
 )
 right.mistake("takes_false_states_for_none", loses=KINDS).patch("""
@@ -140,7 +140,7 @@ right.mistake(
 right.mistake("stops_at_false_states", {"if reached is None:": "if not reached:"}, loses=KINDS).feedback(
     "You stop at a state such as 0 or the empty string, because `if not state` is true for it. Compare with `is None`."
 )
-right.mistake("remembers_states_in_a_dict", loses=KINDS).patch("""
+right.mistake("remembers_states_in_a_dict", loses=KINDS, clause="states").patch("""
 - allowed = []
 + allowed, known = [], {}
 @@

@@ -182,6 +182,7 @@ right.mistake(
     "joins_from_the_right",
     {"join(ids, pair, learned[pair])": "join(ids[::-1], pair[::-1], learned[pair])[::-1]"},
     loses=EVERY,
+    clause="left",
 ).feedback("You join from right to left. In `aaa` the two letters on the left become one id.")
 right.mistake("joins_overlapping_pairs", loses=EVERY).patch("""
 - if tuple(ids[i : i + 2]) == pair:
@@ -197,7 +198,9 @@ right.mistake("loses_the_last_id", {"while i < len(ids)": "while i < len(ids) - 
 right.mistake("misses_the_last_pair", {"zip(ids, ids[1:])": "zip(ids[:-1], ids[1:-1])"}, loses=EVERY).feedback(
     "You do not look at the last pair of the text. A list of n ids has n - 1 pairs of neighbours."
 )
-right.mistake("uses_code_points", {'list(text.encode("utf-8"))': "[ord(c) for c in text]"}, loses=ANY).feedback(
+right.mistake(
+    "uses_code_points", {'list(text.encode("utf-8"))': "[ord(c) for c in text]"}, loses=ANY, clause="unseen"
+).feedback(
     "You begin with characters instead of bytes. Many characters have several bytes in UTF-8, and `ord` then gives "
     "numbers that belong to merges."
 )
