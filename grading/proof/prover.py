@@ -260,9 +260,12 @@ class Prover:
             listed = {}
         made = self.mutants(proof.exercise)
         proof.trials = self.tried(proof.exercise, made, proof.alone)
-        survivors = [str(mutant) for mutant in proof.trials.survivors]
+        survivors, notebook = [str(mutant) for mutant in proof.trials.survivors], Notebook(proof.exercise)
         for survivor in proof.trials.survivors:
             mutant = str(survivor)
+            if (said := notebook.says(self._defined(survivor.code))) != "passes":
+                fault = f"`check` refuses a mutant that loses nothing: {mutant}: {said}"
+                proof.problem("contract.py", fault, "Add a case to the criterion that fails as the example does.")
             if why := listed.get(mutant) or self.unchanged(proof.exercise, survivor):
                 proof.equivalent[mutant] = why
             else:

@@ -54,6 +54,15 @@ right.mistake(
 ).feedback(
     "You accept only the target's most probable token. That is greedy decoding: compare the chance with the ratio."
 )
+right.mistake("compares_two_draws", {"chances[i] >= ratio": "DRAWN != token"}, loses=COUNT).for_each(
+    DRAWN=(
+        "torch.searchsorted(target[i].cumsum(0), chances[i])",
+        "torch.searchsorted(target[i].cumsum(0), chances[i], right=True)",
+    )
+).feedback(
+    "You draw a token from the target and accept if it is the drafted one. That rejects too often: accept with the "
+    "probability of the ratio, whatever else the target could draw."
+)
 right.mistake("one_chance_for_all", {"chances[i]": "chances[0]"}, loses=COUNT).feedback(
     "You compare every token with the first chance. Each token has a chance of its own."
 )
