@@ -241,3 +241,13 @@ right.mistake(
     "You call `model.eval()`. The model may be a plain function, which has no such method, and its mode "
     "is not yours to change."
 )
+right.mistake("asks_with_other_integers", {"model(ids[None])": "model(ids[None].int())"}, loses=SUM).feedback(
+    "You give the model ids that are not int64. The ids that you get are: pass them on in their dtype."
+)
+right.mistake("names_the_argument", {"model(ids[None])": "model(NAME=ids[None])"}, loses=SUM).for_each(
+    NAME=("ids", "input_ids", "x")
+).feedback("You give the model its ids by a name. A function may call its argument anything: pass them by position.")
+right.mistake("squeezes_the_logits", {"model(ids[None])[0]": "model(ids[None, :-1]).squeeze()"}, loses=SUM).feedback(
+    "You squeeze the logits, which also drops the dimension of the positions if there is only one. Take the first of "
+    "the batch, `[0]`."
+)

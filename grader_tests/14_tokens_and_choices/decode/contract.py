@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import call, exercise
+from grading.exercises.exercise import EXERCISE, Script, call, exercise
 
 from ..common import drawn_text, learned, mixed_text, plain_text
 from ..encode.cases import encoded
@@ -62,6 +62,10 @@ def _(draw):
     merges = [(97, 97), (256, 256), (257, 257), (258, 97)]  # each made of the one before
     yield call([257 + draw.integer(0, 2), 98, 259, 32, 256, 258], merges)
     yield call([], merges)
+    s = Script(ids=[256, 97, 256], first=[(97, 98 + draw.integer(0, 9))], other=[(110 + draw.integer(0, 9), 97)])
+    s.call(EXERCISE, s.ids, s.first)
+    s.call(EXERCISE, s.ids, s.other)
+    yield s.case().label("the second of two calls, with as many merges as the first")
     yield (
         call([97, 0, 98 + draw.integer(0, 9), 0, 0], [])
         .tries("whole")

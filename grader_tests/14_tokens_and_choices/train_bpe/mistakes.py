@@ -1,6 +1,6 @@
 """Known mistakes in `train_bpe`."""
 
-from ...shared.families import arguments, results
+from ...shared.families import arguments, results, texts
 from .contract import train_bpe
 
 FIRST, TIES, RUNS, TEXTS, END = "the most", "of pairs", "runs", "bytes of", "ends early"
@@ -218,7 +218,7 @@ right.mistake("uses_another_encoding", {'text.encode("utf-8")': "ENCODED"}, lose
 ).feedback("You encode the text in another way than UTF-8. Use `encode('utf-8')`, which every string has bytes in.")
 right.mistake(
     "cleans_the_text", {'text.encode("utf-8")': 'CLEAN.encode("utf-8")'}, loses=TEXTS, clause="bytes"
-).for_each(CLEAN=("text.lower()", "text.strip()", '" ".join(text.split())', '"".join(text.splitlines())')).feedback(
+).for_each(CLEAN=texts.CHANGED).feedback(
     "You change the text before you count. Capitals, spaces and line ends are bytes like all others: take it as it is."
 )
 right.mistake("numbers_the_characters", loses=FIRST).patch("""
@@ -330,3 +330,6 @@ right.mistake(
     loses="a list of pairs",
     clause="tuples",
 ).feedback("Your pairs are lists. Make each a tuple: `merges` is a list of tuples of two ints.")
+right.mistake("as_many_as_characters", {"range(n_merges)": "range(min(n_merges, len(text)))"}, loses=END).feedback(
+    "You learn no more merges than the text has characters. It may have more bytes than characters."
+)
