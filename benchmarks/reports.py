@@ -22,6 +22,7 @@ from course.harness.forbidden_calls import trusting
 from course.notebook import catalog, session
 from course.notebook.check import check_report
 from course.report import Report
+from grading.exercises.answer_text import GIVEN, Answer
 from grading.exercises.exercise import Exercise, Mistake
 from grading.exercises.lesson import load_lesson
 
@@ -53,14 +54,19 @@ def reports(lesson: str, every_form: bool = False) -> Iterator[Said]:
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
         yield Said(exercise, "stub", _check(exercise, session.placeholder(exercise.name)))
         for right in exercise.alternatives:
-            yield Said(exercise, f"alternative {right.name}", _check(exercise, right.load()))
+            yield Said(exercise, f"alternative {right.name}", _check(exercise, _beside(right, names)))
         for mistake in exercise.mistakes:
             for form in mistake.all_forms[: None if every_form else 1]:
                 answer = form.load()
                 with trusting([answer]):  # many are written with what the exercise forbids
                     yield Said(exercise, form.name, _check(exercise, answer), mistake)
         yield Said(exercise, "as it is forbidden", _check(exercise, answer))
-        del names[exercise.name]
+        names[exercise.name] = _beside(exercise.alternatives[0], names)  # for the exercises that call it
+
+
+def _beside(right: Answer, names: dict[str, Any]) -> Any:
+    """A right answer, which may call the exercises before it."""
+    return right.exec_in(GIVEN | names)[right.exercise_name]
 
 
 def _check(exercise: Exercise, answer: Any) -> Report:

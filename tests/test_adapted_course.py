@@ -68,7 +68,7 @@ def change_order(root: Path) -> None:
 
 
 def add_exercise(root: Path) -> None:
-    """An exercise of the teacher's own at the end of a lesson of ours."""
+    """An exercise of the teacher's own after the last one of a lesson of ours."""
     right, other = tiny_course.RIGHT["double"]
     values = {"name": "double", "right": right, "other": other}
     text = tiny_course.TEXT[tiny_course.TEXT.index("# %% nbgrader") :]
@@ -77,7 +77,7 @@ def add_exercise(root: Path) -> None:
     grade = {**marks, "grade": True, "grade_id": "check_double", "locked": True, "points": 5, "solution": False}
     lesson = root / "source" / f"{LESSON}.py"
     own = text.format(**values, solution=json.dumps(solution), grade=json.dumps(grade))
-    place = lesson.read_text().index("# %% [markdown]\n# Now temperature and entropy")
+    place = lesson.read_text().index("# %%", lesson.read_text().index("\ngrade(entropy)\n"))
     heading = "# %% [markdown]\n# ## To double\n\n"
     lesson.write_text(lesson.read_text()[:place] + heading + own + "\n" + lesson.read_text()[place:])
     texts = (tiny_course.CONTRACT, tiny_course.ALTERNATIVES, tiny_course.MISTAKES)

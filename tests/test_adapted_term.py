@@ -163,9 +163,7 @@ def test_a_term_of_an_adapted_course(teacher, tmp_path, sandboxed, capsys):
     new = tmp_path / "attention-course-next"
     shutil.copytree(origin, new)
     lesson = new / "source" / f"{SCALING}.py"
-    lesson.write_text(
-        lesson.read_text().replace("This lesson is an experiment.", "This lesson, step by step, is an experiment.")
-    )
+    lesson.write_text(lesson.read_text() + "\n# %% [markdown]\n# You have built attention, step by step, yourself.\n")
     step("migrate", "grading", "migrate", str(new), "--yes")
     assert "step by step," in (course / "source" / f"{SCALING}.py").read_text()
     assert points(step("report", "grading", "report", "--students", "--json")) == AFTER

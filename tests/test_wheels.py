@@ -149,7 +149,8 @@ def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
     notebooks = {path.name for path in (ROOT / "release").glob("*/*.ipynb")}
     told = run(tmp_path, "attention", "start", status=2)  # JupyterLab is not in the environment
     assert told.startswith(f"{len(notebooks)} notebooks added to attention-lessons: 00_start.ipynb, ")
-    assert {path.name for path in (tmp_path / "attention-lessons").iterdir()} == notebooks
+    there = {path.name for path in (tmp_path / "attention-lessons").iterdir()}
+    assert there == {*notebooks, "AGENTS.md", "TUTOR.md"}
     missing = (
         "import importlib.util as u\nprint([u.find_spec(name) for name in ('grading', 'grader_tests', 'nbgrader')])"
     )

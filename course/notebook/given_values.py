@@ -57,11 +57,11 @@ def as_text(value: Any) -> str:
     return " ".join(str(value).strip().strip("\"'“”.").casefold().split())
 
 
-def close(one: Nested, other: Nested, tolerance: float) -> bool:
+def close(one: Nested, other: Nested, *, tolerance: float) -> bool:
     """Whether two numbers or lists are equal within `tolerance`, and within rounding."""
     if isinstance(one, list) or isinstance(other, list):
         both = isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
-        return both and all(close(a, b, tolerance) for a, b in zip(one, other, strict=True))  # type: ignore[arg-type]
+        return both and all(close(a, b, tolerance=tolerance) for a, b in zip(one, other, strict=True))  # type: ignore[arg-type]
     if one != one or other != other:  # NaN
         return one != one and other != other
     return one == other or abs(one - other) <= tolerance + 1e-6 * abs(other)
@@ -76,7 +76,7 @@ def same_value(one: Any, other: Any) -> bool:
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(map(same_value, one, other))
     try:
-        return close(as_number(one), as_number(other), 0.0)
+        return close(as_number(one), as_number(other), tolerance=0.0)
     except Unreadable:
         return not isinstance(one, torch.Tensor) and not isinstance(other, torch.Tensor) and bool(one == other)
 

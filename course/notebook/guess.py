@@ -74,7 +74,7 @@ def _equal(known: Mapping[str, Any], guess: Any, other: Any, names: Names) -> bo
             same_text = isinstance(guess, str) and guess.split() == str(other).split()
             return same_text or same_value(_evaluated(guess, names), _evaluated(other, names))
         read = as_number if known["kind"] == "number" else as_nested
-        return close(read(guess), read(other), float(known.get("tolerance", 0.0)))
+        return close(read(guess), read(other), tolerance=float(known.get("tolerance", 0.0)))
     except Unreadable:
         return False
 

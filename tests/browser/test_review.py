@@ -327,6 +327,19 @@ def test_an_answer_that_comes_late_leaves_the_next_question_alone(course, addres
     expect(page.locator("#answer, #rendered").filter(visible=True)).to_have_text("Later words.")
 
 
+def test_points_are_for_the_answer_that_an_earlier_key_leads_to(course, address, open_page):
+    page = open_page(address)
+    looks = []
+    page.route("**/api/question?*", lambda route: looks.append(route), times=1)
+    while not looks:
+        page.evaluate("0")  # until the page looks for what others did
+    page.keyboard.press("n")
+    page.keyboard.press("2")
+    looks[0].continue_()
+    says(page, "2 answers: 0.5 points")
+    assert {student for student, (points, _) in given(course).items() if points is not None} == {"s03", "s04"}
+
+
 def test_a_person_alone_in_two_questions_is_shown_with_the_answer_to_each(course, address, open_page):
     page = open_page(address)
     page.locator("#alike summary").click()

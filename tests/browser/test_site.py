@@ -153,7 +153,7 @@ def test_search_finds_a_term(browser, site, from_server):
 def test_the_switch_of_themes_works_and_print_and_forced_colours_keep_the_text(browser, site):
     page = opened(browser, site)
     page.get_by_role("button", name="Color mode").click()
-    page.get_by_role("button", name="Color mode").click()
+    page.get_by_role("button", name="Dark", exact=True).click()
     root = page.locator("html")
     expect(root).to_have_attribute("data-theme", "dark")
     page.emulate_media(forced_colors="active")

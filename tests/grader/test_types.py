@@ -17,7 +17,8 @@ from ..support.repository import LESSONS, ROOT
 EXERCISES = [
     exercise for lesson in LESSONS for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values()
 ]
-FORMED = [exercise for exercise in EXERCISES if any(criterion.check_types for criterion in exercise.criteria)]
+METHODS = {"PagedCache"}  # several of a class give results, each another kind
+FORMED = [e for e in EXERCISES if e.name not in METHODS and any(criterion.check_types for criterion in e.criteria)]
 
 OTHER = {torch.float32: torch.float64, torch.int64: torch.int32, torch.bool: torch.uint8}
 PLAIN = {bool: np.bool_, int: np.int64, float: np.float32}

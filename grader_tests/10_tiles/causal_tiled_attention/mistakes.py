@@ -115,8 +115,8 @@ right.mistake(
         "(position[columns] - start) > (position[rows, None] - first)",
     )
 ).feedback(
-    "You give every block the mask of the diagonal. Keys in earlier tiles come before all queries of this tile: there "
-    "nothing is blocked. Compare positions in the whole text."
+    "You give every block the mask of the diagonal. No key of an earlier tile is blocked: compare positions in "
+    "the whole text."
 )
 right.mistake(
     "blocks_itself_too", {"position[columns] > position": "position[columns] >= position"}, loses=WRONG

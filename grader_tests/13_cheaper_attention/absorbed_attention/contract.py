@@ -65,7 +65,9 @@ absorbed_attention.example("one head, two latents", call(QUERY, LATENT, W_K, W_V
 absorbed_attention.example("two heads of width 2", call(*two_heads()).with_gradients(), check_types=True)
 absorbed_attention.example(
     "a mask, and a query that sees nothing",
-    call(*two_heads(), torch.tensor([[False, False, True], [True, True, True]])).with_gradients(),
+    call(*two_heads(), torch.tensor([[False, False, True], [True, True, True]]))
+    .with_gradients()
+    .label("the two heads of width 2, with mask=torch.tensor([[False, False, True], [True, True, True]])"),
 )
 
 

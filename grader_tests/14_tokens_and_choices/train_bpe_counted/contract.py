@@ -104,4 +104,6 @@ def _(draw):
 @train_bpe_counted.criterion("looks only at what changes", points=0.75)
 def _(draw):
     for letters, size, n_merges in ((3, 400, 40), (6, 500, 60)):
-        yield looks_of(drawn(draw, letters, size), n_merges)
+        text = drawn(draw, letters, size)
+        yield looks_of(text, n_merges)
+        yield merges_of(text, n_merges)  # what learns nothing looks at nothing

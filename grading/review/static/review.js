@@ -22,6 +22,7 @@ const state = {
   draft: null,
   last: "",
   work: Promise.resolve(),
+  moves: 0,
   rubric: null,
   html: new Map(),
   asWritten: false,
@@ -80,6 +81,14 @@ async function ask(what, parameters, body) {
 function inTurn(job) {
   state.work = state.work.then(job).catch(problem);
   return state.work;
+}
+
+// What is pressed after a move is for the answer that it leads to, also while it waits for its turn.
+function moveInTurn(job) {
+  state.moves += 1;
+  return inTurn(job).finally(() => {
+    state.moves -= 1;
+  });
 }
 
 function problem(error) {
@@ -245,7 +254,7 @@ function drawQuestions() {
       );
       const button = make(
         "button",
-        {type: "button", onclick: () => inTurn(() => openQuestion(one.key))},
+        {type: "button", onclick: () => moveInTurn(() => openQuestion(one.key))},
         one.title,
         progress,
       );
@@ -494,7 +503,7 @@ const noneApplies = mark => mark.points !== null && !mark.items.length && !mark.
 // moving
 
 function choose(id) {
-  inTurn(async () => {
+  moveInTurn(async () => {
     await saveDraft();
     state.group = id;
     state.member = "";
@@ -521,7 +530,7 @@ async function prefetch() {
 }
 
 function step(offset) {
-  inTurn(async () => {
+  moveInTurn(async () => {
     await saveDraft();
     const to = groups()[groups().findIndex(one => one.id === state.group) + offset];
     if (!to) {
@@ -536,7 +545,7 @@ function step(offset) {
 }
 
 function nextOpen() {
-  return inTurn(async () => {
+  return moveInTurn(async () => {
     await saveDraft();
     const here = groups().findIndex(one => one.id === state.group);
     const order = [...groups().slice(here + 1), ...groups().slice(0, here)];
@@ -557,7 +566,7 @@ function nextOpen() {
 }
 
 function otherQuestion(offset) {
-  inTurn(async () => {
+  moveInTurn(async () => {
     const rows = state.overview.questions;
     const to = rows[rows.findIndex(one => one.key === state.question.key) + offset];
     if (to) {
@@ -591,9 +600,10 @@ const idsOf = one => one.members.map(m => m.id);
 
 function act(wanted) {
   // wanted: from the group's mark to what is to be; null for nothing
-  const id = state.group;
+  const shown = state.moves ? "" : state.group; // which a look at what others did may change
   return inTurn(async () => {
     await saveDraft();
+    const id = shown || state.group;
     const one = groups().find(other => other.id === id);
     const request = one && wanted(lead(one), one);
     if (request && (await grade(idsOf(one), request))) told(id);

@@ -19,7 +19,7 @@ from course.notebook import session
 from course.notebook.catalog import lessons
 from course.report import ONE_LINE, Example, Report
 
-MOST, MEDIAN = 12, 9  # lines; of all lessons together the median is 8
+MOST, MEDIAN = 14, 9  # lines; of all lessons together the median is 8, and a call with three tensors takes four
 INTERNAL = re.compile(
     r"\b(oracle|stage|findings?|practice outcome|observations?|verdict|specimen|diagnosis|Node\(|contract)\b", re.I
 )
@@ -33,7 +33,7 @@ WRONG_ORDER = re.compile(r"\bgot\b.*\bexpected\b")
 
 @lru_cache(maxsize=1)
 def said(lesson: str) -> tuple[Said, ...]:
-    """All reports of a lesson; the tests of one lesson follow each other."""
+    """All reports of a lesson."""
     before = session.current
     try:
         return tuple(reports(lesson))
@@ -60,19 +60,14 @@ LESSONS = pytest.mark.parametrize("lesson", lessons(), scope="module")
 QUICK = pytest.mark.quick_cases("02_softmax")
 
 
-@pytest.mark.full
-@QUICK
-@LESSONS
-def test_reports_are_short(lesson):
+def reports_are_short(lesson):
     found = [one for one in said(lesson) if one.mistake]
     longest = max(found, key=lambda one: lines(one.report))
     assert lines(longest.report) <= MOST, str(longest)
     assert median(lines(one.report) for one in found) <= MEDIAN
 
 
-@QUICK
-@LESSONS
-def test_each_answer_gets_the_report_of_its_kind(lesson):
+def each_answer_gets_the_report_of_its_kind(lesson):
     for one in said(lesson):
         report = one.report
         if one.answer == "stub":
@@ -85,9 +80,7 @@ def test_each_answer_gets_the_report_of_its_kind(lesson):
             assert one.mistake is None or report.status in ("wrong", "partly right"), str(one)
 
 
-@QUICK
-@LESSONS
-def test_a_report_begins_with_one_sentence_and_then_shows_a_case(lesson):
+def a_report_begins_with_one_sentence_and_then_shows_a_case(lesson):
     for one in said(lesson):
         report = one.report
         if report.status in (*ONE_LINE, "not allowed"):
@@ -110,9 +103,7 @@ def test_a_report_begins_with_one_sentence_and_then_shows_a_case(lesson):
         assert places == sorted(places), str(one)
 
 
-@QUICK
-@LESSONS
-def test_nothing_is_said_twice(lesson):
+def nothing_is_said_twice(lesson):
     for one in said(lesson):
         found = sentences(one.report)
         assert len(set(found)) == len(found), str(one)
@@ -120,9 +111,7 @@ def test_nothing_is_said_twice(lesson):
         assert not problem or problem not in one.report.headline.lower(), str(one)
 
 
-@QUICK
-@LESSONS
-def test_a_mistake_is_named_by_its_first_sentence_and_loses_what_it_is_said_to_lose(lesson):
+def a_mistake_is_named_by_its_first_sentence_and_loses_what_it_is_said_to_lose(lesson):
     for one in said(lesson):
         if one.mistake is None or one.report.headline != split_sentence(one.mistake.text)[0]:
             continue
@@ -130,9 +119,7 @@ def test_a_mistake_is_named_by_its_first_sentence_and_loses_what_it_is_said_to_l
         assert not met & set(one.mistake.loses), str(one)
 
 
-@QUICK
-@LESSONS
-def test_no_sentence_has_an_internal_term_a_wrong_plural_or_two_negations(lesson):
+def no_sentence_has_an_internal_term_a_wrong_plural_or_two_negations(lesson):
     for one in said(lesson):
         prose = [*sentences(one.report), *one.report.details]
         prose += [case.problem for case in examples(one.report)]
@@ -141,12 +128,28 @@ def test_no_sentence_has_an_internal_term_a_wrong_plural_or_two_negations(lesson
             assert not [fault for fault in FAULTS if fault.search(plain)], f"{text!r} in {one}"
 
 
-@pytest.mark.full
-@QUICK
-@LESSONS
-def test_what_was_expected_comes_before_what_came(lesson):
+def what_was_expected_comes_before_what_came(lesson):
     for one in said(lesson):
         for case in examples(one.report):
             ours = [line for line in case.lines() if "your code raised" not in line]  # PyTorch has its own order
             assert not any(map(WRONG_ORDER.search, ours)), str(one)
             assert bool(case.expected) == bool(case.got), str(one)
+
+
+CHECKS = (
+    reports_are_short,
+    each_answer_gets_the_report_of_its_kind,
+    a_report_begins_with_one_sentence_and_then_shows_a_case,
+    nothing_is_said_twice,
+    a_mistake_is_named_by_its_first_sentence_and_loses_what_it_is_said_to_lose,
+    no_sentence_has_an_internal_term_a_wrong_plural_or_two_negations,
+    what_was_expected_comes_before_what_came,
+)
+
+
+@QUICK
+@LESSONS
+def test_the_reports_of_a_lesson(lesson):
+    """In one test, because the reports take most of the time."""
+    for check in CHECKS:
+        check(lesson)
