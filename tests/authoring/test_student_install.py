@@ -236,6 +236,7 @@ def test_an_environment_without_pip_gives_instructions_without_pip(tmp_path):
     cell = first_cell(PackageSource(NOW, WHEEL))
     status, said = run_first(folder / "bin/python", tmp_path, cell, with_torch(tmp_path))
     assert status == 1
+    assert "internet" not in said
     commands = [shlex.split(command) for command in re.findall("`(.*?)`", said)]
     python = str(folder / "bin/python")
     assert commands[0] == ["uv", "pip", "install", "--python", python, str(tmp_path / WHEEL)]
@@ -438,6 +439,9 @@ def test_a_network_that_does_not_answer_ends_soon_and_in_words(bare, tmp_path):
     assert "timed out" in said and said.endswith(
         "Check that this computer is on the internet, then run this cell again."
     )
+    status, said = run_first(bare, tmp_path, cell, target(tmp_path))  # now it is refused
+    assert status == 1 and "Traceback" not in said
+    assert "Check that this computer is on the internet, then run this cell again." in said
     handler = partial(SimpleHTTPRequestHandler, directory=tmp_path)
     with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()

@@ -1,7 +1,6 @@
 """Every whole submission of the corpus gets the verdicts of `grading grade` from `grade-file`, in each form.
 
-Those of the kind "page" are left out: they are right, but for what a browser makes of their text. What a form says is
-read back from its text, by the fields that its platform reads.
+What a form says is read back from its text, by the fields that its platform reads.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def graded(corpus: Path, fresh_copy: Callable[[Path], Path]) -> Path:
 
 
 @pytest.mark.quick_cases("broken-truncated", "forge-answer-claims-a-score", "tamper-deleted-check", "wrong-not-allowed")
-@pytest.mark.parametrize("case", [case for case in cases() if case.kind != "page"], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_each_form_has_the_verdicts_of_grade(graded: Path, case: Submission) -> None:
     stored = {g.verdict.exercise: g.verdict for g in grades(graded, case.lesson) if g.student == case.name}
     assert stored.keys() == load_lesson(ROOT / "grader_tests" / case.lesson).exercises.keys()

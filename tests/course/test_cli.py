@@ -214,9 +214,9 @@ def test_the_record_of_a_report_has_the_fields_that_the_page_gives_it(attention)
 def test_all_cases_are_shown_on_demand(attention):
     Path("my answers.py").write_text(f"import torch\n{WRONG}")
     _, short, _ = attention("check", "my answers.py", "softmax")
-    again = re.match("All cases and requirements: attention (.*)", short.splitlines()[-1])
-    assert again
-    _, whole, _ = attention(*shlex.split(again[1]))
+    told = "All cases and requirements: attention "
+    assert short.splitlines()[-1] == f"{told}check --all 'my answers.py'"
+    _, whole, _ = attention(*shlex.split(short.splitlines()[-1].removeprefix(told)))
     assert "(0 of 1.5)" not in short
     assert "(0 of 1.5)" in whole
     assert whole.startswith("\n".join(short.splitlines()[:-1]))
