@@ -41,6 +41,7 @@ from .support.run_notebook import run
 LESSON, OTHER = "02_softmax", "01_dot_products"
 ASKED = {"softmax": 7, "log_softmax": 5, "softmax_with_temperature": 4, "entropy": 4}
 NBGRADER = Path(sys.executable).with_name("nbgrader")
+WIDE = "grading.nbgrader_plugins.csv_exporters.WideCsvExporter"
 LOOK = """
 import json
 from course.notebook import catalog, course_progress, lesson_progress
@@ -196,13 +197,7 @@ def test_every_place_says_what_the_course_asks(adapted, tmp_path, monkeypatch, s
     assert [name for name in row if name in (LESSON, OTHER)] == list(change.lessons)
     assert float(row[LESSON]) == total and float(row["out_of"]) == total + 20
 
-
-WIDE = "grading.nbgrader_plugins.csv_exporters.WideCsvExporter"
-
-
-@pytest.mark.full("makes a site for every change, of notebooks that run for a minute")
-def test_the_site_shows_what_the_course_asks(adapted, tmp_path, sandboxed):
-    root, change = adapted
+    # The site
     build_site(root, tmp_path / "site", Console(quiet=True), workers=1)
     page = (tmp_path / "site" / f"{LESSON}.html").read_text(encoding="utf-8")
     text = re.sub(r"<[^>]+>", "", page)

@@ -10,6 +10,7 @@ def set_up(origin: str, wanted: str) -> None:
     import importlib
     import os
     import re
+    import shutil
     import site
     import subprocess
     import sys
@@ -27,6 +28,11 @@ def set_up(origin: str, wanted: str) -> None:
         except PackageNotFoundError:
             return ""
 
+    def unfinished() -> set[Path]:
+        folders = {*sys.path, site.getusersitepackages()}
+        infos = (info for folder in folders for info in Path(folder).glob("*.dist-info"))
+        return {info for info in infos if not (info / "RECORD").is_file()}
+
     if installed("attention-course") != wanted and "course" not in sys.modules:
         if not installed("torch"):
             raise NotReady(
@@ -38,15 +44,15 @@ def set_up(origin: str, wanted: str) -> None:
             folders = (Path.cwd(), Path.cwd().parent)
             beside = [folder / origin for folder in folders if (folder / origin).is_file()]
             renamed = [path for folder in folders for path in sorted(folder.glob(f"*{origin[:-4]}*"))]
-            if not beside and renamed:  # a browser adds " (1)" to a second download, and pip refuses that name
-                raise NotReady(
-                    f"This notebook needs the file {origin} in its own folder, and {renamed[0]} is there. Rename it to "
-                    f"{origin}, and run this cell again."
-                )
             if not beside:
                 raise NotReady(
-                    f"This notebook needs the file {origin} in its own folder, but it is missing. Get it from "
-                    f"where you got the notebook, put it into {Path.cwd()}, and run this cell again."
+                    f"This notebook needs the file {origin} in its own folder, "
+                    + (  # a browser adds " (1)" to a second download, and pip refuses that name
+                        f"and {renamed[0]} is there. Rename it to {origin}, and run this cell again."
+                        if renamed
+                        else f"but it is missing. Get it from where you got the notebook, put it into {Path.cwd()}, "
+                        "and run this cell again."
+                    )
                 )
             asked = beside[0].as_uri()  # pip takes a `;` in a path for its own, and ASCII is read everywhere
             origin = str(beside[0]) if re.fullmatch(r"[\w./\\:-]+", str(beside[0]), re.ASCII) else asked
@@ -56,7 +62,12 @@ def set_up(origin: str, wanted: str) -> None:
         print("Installing the package of this course. This can take a minute.", flush=True)
         # without an answer from the network, pip's own limits keep a learner waiting for two minutes
         limits = {"PIP_DEFAULT_TIMEOUT": "10", "PIP_RETRIES": "1", **os.environ, "PYTHONUTF8": "1"}
-        done = subprocess.run(pip, capture_output=True, encoding="utf-8", errors="replace", env=limits)
+        before = unfinished()
+        try:
+            done = subprocess.run(pip, capture_output=True, encoding="utf-8", errors="replace", env=limits)
+        finally:  # next time, what pip did not finish (a full disk, an interrupt) would be taken for installed
+            for left in unfinished() - before:
+                shutil.rmtree(left, ignore_errors=True)
         if done.returncode:
             own = (
                 "Make your own environment (`python3 -m venv attention`), install torch, jupyterlab and "
@@ -112,8 +123,8 @@ def set_up(origin: str, wanted: str) -> None:
                 ),
             )
             lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-            if any(line.startswith("Traceback") for line in lines):  # pip itself failed: the last line says why
-                lines = lines[-1:]
+            failed = any(line.startswith("Traceback") for line in lines)
+            lines = lines[-1:] if failed else lines  # pip itself failed: the last line says why
             found = [(line, remedy) for cause, remedy in remedies for line in lines if re.search(cause, line, re.I)]
             errors = (
                 [line for line in lines if line.startswith("ERROR")]

@@ -127,8 +127,8 @@ right.mistake(
     loses=WRONG,
 ).feedback("You let each query see the key after its own, if it is in the same tile. Query i sees the keys 0 to i.")
 right.mistake("masks_the_past", {"position[columns] > position": "position[columns] < position"}, loses=WRONG).feedback(
-    "You block the keys before a query instead of those after it, or swap queries and keys in the mask. Its rows are "
-    "the queries, its columns the keys."
+    "You block the keys before a query instead of those after it, or swap queries and keys. The mask's rows are the "
+    "queries, its columns the keys."
 )
 # Memory
 

@@ -62,7 +62,11 @@ def two_heads():
 
 
 absorbed_attention.example("one head, two latents", call(QUERY, LATENT, W_K, W_V))
-absorbed_attention.example("two heads of width 2", call(*two_heads()).with_gradients(), check_types=True)
+absorbed_attention.example(
+    "two heads of width 2",
+    call(*two_heads()).with_gradients().label("two heads of width 2: query (1, 2, 2, 2), latent (1, 3, 3)"),
+    check_types=True,
+)
 absorbed_attention.example(
     "a mask, and a query that sees nothing",
     call(*two_heads(), torch.tensor([[False, False, True], [True, True, True]]))

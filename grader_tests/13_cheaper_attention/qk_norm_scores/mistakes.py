@@ -72,6 +72,9 @@ right.mistake(
         "key.pow(2).mean(-1, keepdim=True)": "key.pow(2).mean(-1)",
     },
     loses=VALUES,
+).feedback(
+    "Your mean of squares has lost its dimension, so it does not broadcast with the vectors. Shapes such as `(3, 4)` "
+    "and `(3,)` do not fit. Keep the dimension with `keepdim=True`."
 )
 right.mistake("forgets_the_gains", {" * gain_q": "", " * gain_k": ""}, loses=VALUES).feedback(
     "You do not use the gains. Multiply the normalised queries by `gain_q` and the normalised keys by `gain_k`."
