@@ -82,7 +82,9 @@ def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos
 def asserts(exercise: Exercise, names: str) -> str:
     """An exercise's cases as code; `names` is an expression for the student's names."""
     plain = [
-        _case(p, exercise) for p in prepare(exercise, 0) if p.case.checker is None and not p.case.compare_device_only
+        _case(p, exercise)
+        for p in prepare(exercise, 0)
+        if p.case.options.check_with is None and not p.case.options.device_only
     ]
     blobs = [base64.b64encode(pack(case)).decode() for case in plain]
     right = exercise.alternatives[0]
@@ -100,7 +102,7 @@ def _case(prepared: PreparedCase, exercise: Exercise) -> dict[str, Any]:
     def room(exact: Any, native: Any) -> float:
         if not isinstance(exact, torch.Tensor) or not exact.is_floating_point():
             return 0.0
-        tolerance = reference.tolerance or Tolerance.of(native.dtype)
+        tolerance = reference.options.tolerance or Tolerance.of(native.dtype)
         return 2.0 * float(allowed_error(exact, native, tolerance).nan_to_num(0.0, 0.0, 0.0).max())
 
     far = [
@@ -113,5 +115,5 @@ def _case(prepared: PreparedCase, exercise: Exercise) -> dict[str, Any]:
         for name, exact in (reference.exact.gradients or {}).items()
         if exact is not None and bool(exact.ne(0).any())
     }
-    fixed = sorted(set(program.inputs) - reference.may_change) if reference.check_unchanged else []
+    fixed = sorted(set(program.inputs) - reference.options.may_mutate)
     return {"program": program.to_plain(), "far": max(far, default=0.0), "gradients": slopes, "fixed": fixed}

@@ -25,11 +25,11 @@ from .harness.errors import not_written
 from .harness.fingerprints import fingerprint, from_record
 from .harness.forbidden_calls import user_visible_names
 from .harness.messages import Finding
+from .harness.options import Options
 from .harness.program import Observation, Program
 from .harness.runner import observe, standard_settings
 from .harness.serialization import PackingError, unpack
 from .harness.slips import slips
-from .harness.tolerance import Tolerance
 
 ENDING = ".practice"
 
@@ -60,6 +60,7 @@ class Criterion:
 
     graded_only  whether some or all of its graded cases have no practice cases
     unchanged    whether changing an argument in place costs this criterion
+    names        whether its cases show which known mistake an answer makes
     """
 
     name: str
@@ -67,6 +68,7 @@ class Criterion:
     cases: range
     graded_only: bool = False
     unchanged: bool = False
+    names: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,15 +161,27 @@ class CaseResults:
             return self._diagnose(name, examples, practice)
 
     def _diagnose(self, name: str, examples: int, practice: Practice) -> Diagnosis:
-        right = [case.right for case in self.cases]
+        """As in `grade_exercise`: by the cases that name mistakes, if one of them fails."""
+        silent = {examples + i for c in practice.criteria if not c.names for i in c.cases}
+        named = [i for i in range(len(self.cases)) if i not in silent]
+        is_named = any(self.findings[i] for i in named)
+        asked = named if is_named else range(len(self.cases))
+        cases, given, findings = ([some[i] for i in asked] for some in (self.cases, self.seen, self.findings))
         known = [
-            MistakeOutcomes(item.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, item.when)
+            MistakeOutcomes(
+                item.name,
+                [outcomes.get(i, case.right) for i, case in zip(asked, cases, strict=True)],
+                frozenset(n for n, i in enumerate(asked) if i in misses),
+                item.when,
+            )
             for item in practice.mistakes.values()
-            for outcomes, misses in item.each
+            for outcomes, misses in (item.each if is_named else ())
         ]
-        seen = [fingerprint(coerced(item, case.reference)) for item, case in zip(self.seen, self.cases, strict=True)]
-        groups = [*([i] for i in range(examples)), *practice.groups(examples, self.findings)]
-        return diagnose(seen, self.findings, groups, known, slips(name, self.seen, self.findings))
+        seen = [fingerprint(coerced(item, case.reference)) for item, case in zip(given, cases, strict=True)]
+        place = {i: n for n, i in enumerate(asked)}
+        groups = [[i] for i in range(examples)] + practice.groups(examples, self.findings)
+        kept = [[place[i] for i in group if i in place] for group in groups]
+        return diagnose(seen, findings, kept, known, slips(name, given, findings))
 
 
 def case_of(record: Mapping[str, Any]) -> Case:
@@ -175,17 +189,10 @@ def case_of(record: Mapping[str, Any]) -> Case:
     reference = Reference(
         Observation(**record["exact"]),
         Observation(**record["native"]),
-        record["undefined"],
-        Tolerance(*record["tolerance"]) if record["tolerance"] else None,
-        record["wrong"],
-        record["pure"],
-        frozenset(record["mutates"]),
-        record["form"],
-        record["size"],
-        NamedChecker(*record["holds"]) if record["holds"] else None,
-        record["accepts"],
-        record["elsewhere"],
-        tuple(record.get("parts", ())),
+        Options.from_record(record["options"], NamedChecker),
+        record["wrong_arguments"],
+        record["input_magnitude"],
+        tuple(record["result_names"]),
     )
     return Case(record["name"], record["text"], Program(**record["program"]), reference, record.get("drawn", False))
 
@@ -204,7 +211,8 @@ def practice_of(packed: Sequence[bytes], exercise: str) -> Practice:
         ensure_data_only(entry["program"], exercise)
     for entry in record["criteria"]:
         cases, kept = range(first, first + entry["cases"]), entry.get("graded_only", False)
-        criteria.append(Criterion(entry["name"], entry["points"], cases, kept, entry.get("unchanged", False)))
+        marks = kept, entry.get("unchanged", False), entry.get("names", True)
+        criteria.append(Criterion(entry["name"], entry["points"], cases, *marks))
         first += entry["cases"]
     return Practice(criteria, [case_of(entry) for entry in record["cases"]], known)
 

@@ -859,8 +859,10 @@ check(page_and_row)
 class PagedCache:
     """Keys and values of several texts in one pool of pages; texts with the same beginning share its pages.
 
-    keys, values  the pool: (n_pages, page_size, G, K) each, float32
+    keys, values  the pool: (n_pages, page_size, G, K) each, float32, made once; gradients are not kept
     n_free        the number of free pages
+
+    After an error everything is as before.
     """
 
     def __init__(self, n_pages: int, page_size: int, n_kv_heads: int, d_head: int) -> None:

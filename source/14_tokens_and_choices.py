@@ -210,8 +210,9 @@ check(join_pair)
 def train_bpe(text: str, n_merges: int) -> list[tuple[int, int]]:
     """Learn merges from the UTF-8 bytes of a text: at most n_merges pairs of ids; merge m makes the id 256 + m.
 
-    The most frequent pair of neighbours is joined everywhere, from left to right; of equally frequent pairs the smallest.
-    Ends early when no pair occurs twice. Raises ValueError if n_merges < 0.
+    The most frequent pair of neighbours is joined everywhere, from left to right; of equally frequent pairs the smallest,
+    as Python compares tuples. Overlapping occurrences count: aaa has the pair a a twice. Ends early when no pair occurs
+    twice. Raises ValueError if n_merges < 0.
     """
     ### BEGIN SOLUTION
     if n_merges < 0:
@@ -313,9 +314,9 @@ figures.show(
 
 # %% nbgrader={"grade": false, "grade_id": "encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode(text: str, merges: list[tuple[int, int]]) -> list[int]:
-    """The ids of a text: from its UTF-8 bytes, the pair that was learned first is joined, until no learned pair occurs.
+    """The ids of any text: from its UTF-8 bytes, the pair that was learned first is joined, until no learned pair occurs.
 
-    merges: pairs of ids in the order in which they were learned; merge m makes the id 256 + m.
+    It is joined everywhere, from left to right. merges: pairs of ids in the order in which they were learned; merge m makes the id 256 + m.
     """
     ### BEGIN SOLUTION
     ids = list(text.encode("utf-8"))
@@ -361,9 +362,9 @@ grade(encode)
 
 # %% nbgrader={"grade": false, "grade_id": "decode", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decode(ids: list[int] | torch.Tensor, merges: list[tuple[int, int]]) -> str:
-    """The text of a list or an int64 tensor (T,) of ids; bytes that are not UTF-8 become the character U+FFFD.
+    """The text of a list or an integer tensor (T,) of ids; bytes that are not UTF-8 become U+FFFD (errors="replace").
 
-    Raises ValueError for an id that does not exist.
+    decode(encode(text, merges), merges) is the text again. Raises ValueError for an id that does not exist.
     """
     ### BEGIN SOLUTION
     pieces = [bytes([i]) for i in range(256)]
@@ -715,9 +716,9 @@ check(top_k_probabilities)
 
 # %% nbgrader={"grade": false, "grade_id": "top_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def top_p(logits: torch.Tensor, p: float) -> torch.Tensor:
-    """Probabilities (..., N) among the smallest set of most probable tokens with a sum of at least p; all others 0.
+    """Probabilities (..., N) among the smallest set of most probable tokens with a sum of at least p; others exactly 0.
 
-    logits: (..., N). p = 1 keeps every token. Raises ValueError unless 0 < p <= 1.
+    logits: (..., N). p = 1 keeps every token that has a probability. Raises ValueError unless 0 < p <= 1.
     """
     ### BEGIN SOLUTION
     if not 0 < p <= 1:
@@ -759,7 +760,7 @@ grade(top_p)
 
 # %% nbgrader={"grade": false, "grade_id": "min_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def min_p(logits: torch.Tensor, p: float) -> torch.Tensor:
-    """Probabilities (..., N) among the tokens with at least p times the probability of the most probable; all others 0.
+    """Probabilities (..., N) among the tokens with at least p times the probability of the most probable; others exactly 0.
 
     logits: (..., N). Raises ValueError unless 0 <= p <= 1.
     """
@@ -927,11 +928,13 @@ print("Computed with", penalize.whose)
 
 
 # %% nbgrader={"grade": false, "grade_id": "continuation_log_probability", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def continuation_log_probability(model: nn.Module, prompt: torch.Tensor, continuation: torch.Tensor) -> torch.Tensor:
-    """The log-probability of a continuation after a prompt, in nats: ().
+def continuation_log_probability(
+    model: Callable[[torch.Tensor], torch.Tensor], prompt: torch.Tensor, continuation: torch.Tensor
+) -> torch.Tensor:
+    """The log-probability of a continuation, however improbable, after a prompt, in nats: ().
 
-    prompt: int64 (T,), continuation: int64 (M,), both at least 1 long. model: ids (B, T) -> logits (B, T, N); it is
-    called once. Differentiable in the model's parameters.
+    prompt: int64 (T,), continuation: int64 (M,), both at least 1 long. model: int64 ids (B, T) -> logits (B, T, N), any
+    function; it is called once, with or without the last token. Differentiable in the model's parameters.
     """
     ### BEGIN SOLUTION
     ids = torch.cat([prompt, continuation])
@@ -1051,7 +1054,8 @@ def allowed_tokens(state: object, pieces: list[str], advance: Callable[[object, 
     """Which tokens a grammar allows in a state: bool (N,), one entry for each of the N pieces.
 
     advance(state, character) returns the next state, or None where the character is not allowed. A piece is allowed if
-    all its characters are, one after the other; an empty piece is not allowed. state is never None.
+    all its characters are, one after the other; an empty piece is not allowed. state is never None, and may
+    be any other object: one that is false, has no hash or is equal to None. advance must not be called with None.
     """
     ### BEGIN SOLUTION
     allowed = []
@@ -1206,7 +1210,8 @@ def emitted_distribution(
     """The distribution (N,) of the first token that speculative decoding emits, with one drafted token; exact to 1e-3.
 
     draft, target: (N,), distributions. verify: a function like `verify_draft`, called with drafted (1,), draft (1, N),
-    target (2, N) and chances (1,). It accepts below one threshold of chances, from 0 to 1, and rejects above it.
+    target (2, N), whose second row is any distribution, and chances (1,). It accepts below one threshold of chances, from
+    0 to 1, and rejects above it.
     """
     ### BEGIN SOLUTION
     emitted = torch.zeros_like(target)

@@ -148,7 +148,7 @@ def query_retrieves_targets(
     if pure and seen.values["targets"] != targets:
         return "the call changed its argument `targets`; use a new list instead"
     if pure and seen.changed:
-        return f"the call changed its argument `{next(iter(seen.changed))}` in place; return a new tensor instead"
+        return f"the call changed its argument `{next(iter(seen.changed))}` in place; leave it as it was"
     return None
 
 

@@ -37,9 +37,9 @@ def coerced(seen: Observation, reference: Reference) -> Observation:
 
     If only the device is checked, its numbers are set to 0, since the inputs had none.
     """
-    if reference.device_only:
+    if reference.options.device_only:
         return replace(seen, values=_without_numbers(seen.values))
-    return seen if reference.check_types else coerce_types(seen, reference.native)
+    return seen if reference.options.check_types else coerce_types(seen, reference.native)
 
 
 def _without_numbers(value: Any) -> Any:
@@ -51,15 +51,16 @@ def _without_numbers(value: Any) -> Any:
 
 
 def _checked(seen: Observation, reference: Reference, device: str) -> Finding | None:
-    if reference.device_only:
+    options = reference.options
+    if options.device_only:
         return check_device(seen, reference.result_names)
-    if reference.must_not_raise:
+    if options.does_not_raise:
         refused = seen.raised is not None and "ValueError" in seen.raised["bases"]
         return messages.valid_arguments_refused(seen.raised or {}) if refused else None
-    if reference.checker is None or (seen.raised is not None and reference.exact.raised is None):
+    if options.check_with is None or (seen.raised is not None and reference.exact.raised is None):
         return compare(seen, reference, device)
     if elsewhere := wrong_device(seen, device):
         return elsewhere
-    problem = reference.checker(coerced(seen, reference), reference.exact)
+    problem = options.check_with(coerced(seen, reference), reference.exact)
     finding = Finding("values", problem) if isinstance(problem, str) and problem else problem or None
     return finding or changed_argument(seen, reference)

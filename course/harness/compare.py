@@ -8,7 +8,7 @@ Comparisons are written so that NaN fails, and nothing is broadcast or converted
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from .coercion import coerce_types
 from .difference import Difference
 from .errors import names_argument
 from .messages import Finding
+from .options import Options
 from .program import Observation
 from .serialization import Node
 from .tolerance import TOLERANCES, Tolerance, allowed_error, rounding
@@ -28,33 +29,19 @@ from .tolerance import TOLERANCES, Tolerance, allowed_error, rounding
 class Reference:
     """The outcome of the correct answer, and what is compared with it.
 
-    exact               observation in float64, on the CPU
-    native              observation in the inputs' own dtype: the expected dtypes, and how much rounding matters
-    nonfinite_gradient  where the exact gradient is not finite: accept "any" gradient, or require a "finite" one
-    tolerance           replaces the tolerance of the dtype
-    invalid_arguments   for a call that must raise ValueError: argument name -> its value
-    check_unchanged     whether no argument may be changed in place (set for few cases in check data of version 0.1)
-    may_change          inputs that the answer may change
-    check_types         whether this case checks dtype and type, not a criterion of its own (`course.harness.coercion`)
-    input_magnitude     largest magnitude among the inputs (see `course.harness.tolerance`)
-    checker             instead of a comparison: `checker(seen, exact)` returns what is wrong, or None
-    must_not_raise      check only that there is no ValueError
-    device_only         check only the device of the result (see `course.harness.device_check`)
-    result_names        the contract's names for the items of a tuple of results
+    exact            observation in float64, on the CPU
+    native           observation in the inputs' own dtype: the expected dtypes, and how much rounding matters
+    options          how the two are compared
+    wrong_arguments  for a call that must raise ValueError: argument name -> its value
+    input_magnitude  largest magnitude among the inputs (see `course.harness.tolerance`)
+    result_names     the contract's names for the items of a tuple of results
     """
 
     exact: Observation
     native: Observation
-    nonfinite_gradient: str = "any"
-    tolerance: Tolerance | None = None
-    invalid_arguments: dict[str, Any] = field(default_factory=dict)
-    check_unchanged: bool = True
-    may_change: frozenset[str] = frozenset()
-    check_types: bool = True
+    options: Options = field(default_factory=Options)
+    wrong_arguments: dict[str, Any] = field(default_factory=dict)
     input_magnitude: float = 0.0
-    checker: Callable[[Observation, Observation], str | Finding | None] | None = None
-    must_not_raise: bool = False
-    device_only: bool = False
     result_names: tuple[str, ...] = ()
 
 
@@ -65,12 +52,13 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
     if seen.raised is not None:
         return messages.raised_error(seen.raised)
     given = seen
-    if not reference.check_types:
-        reference = replace(reference, tolerance=_room(reference))
+    options = reference.options
+    if not options.check_types:
+        reference = replace(reference, options=replace(options, tolerance=_room(options)))
         seen = coerce_types(seen, reference.native)
     pairs = []
     for name, expected in reference.native.values.items():
-        finding = _compare_structure(seen.values.get(name), expected, "the result", reference.result_names)
+        finding = _compare_structure(seen.values.get(name), expected, "the result", reference.result_names, options)
         if finding:
             return finding
         four = (seen.values[name], expected, reference.exact.values[name], given.values[name])
@@ -98,8 +86,8 @@ def _showing(finding: Finding, returned: Any) -> Finding:
 
 def changed_argument(seen: Observation, reference: Reference) -> Finding | None:
     """Return a finding if an argument that must stay unchanged was changed in place."""
-    for place in seen.changed if reference.check_unchanged else ():
-        if input_of(place) not in reference.may_change:
+    for place in seen.changed:
+        if input_of(place) not in reference.options.may_mutate:
             return messages.argument_changed(place)
     return None
 
@@ -109,10 +97,10 @@ def input_of(place: str) -> str:
     return place.split(".")[0].split("[")[0]
 
 
-def _room(reference: Reference) -> Tolerance:
+def _room(options: Options) -> Tolerance:
     """The tolerance if dtype is not checked: at least float32's; half precision fails."""
     room = TOLERANCES[torch.float32]
-    own = reference.tolerance or room
+    own = options.tolerance or room
     return Tolerance(max(own.rtol, room.rtol), max(own.atol, room.atol))
 
 
@@ -142,7 +130,7 @@ def _places(items: Sequence[Any], where: str, parts: Sequence[str]) -> list[str]
     return [f"`{part}`" for part in parts] if named else [f"{where}[{index}]" for index in range(len(items))]
 
 
-def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[str] = ()) -> Finding | None:
+def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[str], options: Options) -> Finding | None:
     if isinstance(expected, (list, tuple)):
         places = _places(expected, where, parts)
         names = places if len(parts) == len(expected) > 0 else ()
@@ -150,17 +138,18 @@ def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[st
             return messages.not_a_sequence(where, found, expected, names)
         if len(found) != len(expected):
             return messages.wrong_length(where, found, expected, names)
+        if options.same_kinds and isinstance(found, tuple) != isinstance(expected, tuple):
+            return messages.wrong_type(where, found, expected)
         for a, b, place in zip(found, expected, places, strict=True):
-            finding = _compare_structure(a, b, place)
+            finding = _compare_structure(a, b, place, (), options)
             if finding:
                 return finding
         return None
     if isinstance(expected, dict):
         if not isinstance(found, dict) or found.keys() != expected.keys():
             return messages.wrong_keys(where, found, expected)
-        return next(
-            filter(None, (_compare_structure(found[k], expected[k], f"{where}[{k!r}]") for k in expected)), None
-        )
+        inner = (_compare_structure(found[k], expected[k], f"{where}[{k!r}]", (), options) for k in expected)
+        return next(filter(None, inner), None)
     if isinstance(expected, Node):
         same = isinstance(found, Node) and found.kind == expected.kind
     elif isinstance(expected, bool) or expected is None or isinstance(expected, str):
@@ -175,14 +164,19 @@ def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[st
 
 
 def _compare_leaf(found: Any, native: Any, exact: Any, where: str, reference: Reference) -> Finding | None:
-    tolerance = reference.tolerance
+    tolerance = reference.options.tolerance
     if isinstance(native, torch.Tensor):
         if found.shape != native.shape:
             return messages.wrong_shape(where, found, native)
         if found.dtype != native.dtype:
             return messages.wrong_dtype(where, found, native)
         floor = rounding(native.dtype, reference.input_magnitude) if native.is_floating_point() else 0.0
-        return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype), floor)
+        allowed = tolerance or Tolerance.of(native.dtype)
+        finding = _compare_tensors(found, exact, native, where, allowed, floor)
+        almost = (native == 0) & (found != 0)
+        if finding is None and reference.options.exact_zeros and almost.any():
+            return replace(messages.not_zero(where), difference=Difference(where, exact, found, almost))
+        return finding
     if isinstance(native, float):
         value, right, rounded = (torch.tensor(float(v), dtype=torch.float64) for v in (found, exact, native))
         floor = rounding(torch.float32, reference.input_magnitude)
@@ -234,20 +228,18 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
     if set(seen.detached) - set(reference.native.detached):
         return messages.no_gradient_at_all()
     found = seen.gradients or {}
-    for name, expected in exact.items():
+    flows = {name for name, expected in exact.items() if expected is not None and bool(expected.ne(0).any())}
+    if missing := [name for name in exact if name in flows and found.get(name) is None]:
+        return messages.no_gradient(missing)
+    for name, right in exact.items():
         got = found.get(name)
-        if expected is None or not bool(expected.ne(0).any()):
-            expected = None
         if got is None:
-            if expected is not None:
-                return messages.no_gradient(name)
             continue
-        if expected is None:
-            expected = torch.zeros(got.shape, dtype=torch.float64)
+        expected = torch.zeros(got.shape, dtype=torch.float64) if right is None or name not in flows else right
         if got.shape != expected.shape:
             return messages.gradient_of_wrong_shape(name, got, expected)
         judged = torch.isfinite(expected)
-        if reference.nonfinite_gradient == "finite" and not torch.isfinite(got).all():
+        if reference.options.nonfinite == "finite" and not torch.isfinite(got).all():
             return messages.gradient_not_finite(name)
         near = native.get(name)
         near = expected if near is None else near.double()
@@ -257,7 +249,7 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
             torch.where(judged, expected, zero),
             torch.where(judged, near, zero),
             f"the gradient for `{name}`",
-            reference.tolerance or Tolerance.of(got.dtype),
+            reference.options.tolerance or Tolerance.of(got.dtype),
             rounding(got.dtype, max(reference.input_magnitude, 1.0)),  # cotangents are about 1
             "gradient",
         )
@@ -272,7 +264,7 @@ def _compare_error(seen: Observation, reference: Reference) -> Finding | None:
         return messages.did_not_raise(expected["type"], next(iter(seen.values.values()), None))
     if expected["type"] not in seen.raised["bases"]:
         return messages.raised_another_error(expected["type"], seen.raised)
-    message, arguments = seen.raised["message"], reference.invalid_arguments
+    message, arguments = seen.raised["message"], reference.wrong_arguments
     if arguments and not any(names_argument(message, name, value) for name, value in arguments.items()):
         return messages.error_names_no_argument(expected["type"], arguments)
-    return None
+    return changed_argument(seen, reference)

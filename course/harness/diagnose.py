@@ -133,10 +133,10 @@ class _Search:
             return Diagnosis((name,), True, explains)
         if slip and plain and cases >= count:  # a certain slip is better than a guess
             return Diagnosis((), True, explains, slip)
-        if name and self._is_telling(name, likely):
+        if name and self._is_telling(name, likely) and self._is_alike(name):
             return Diagnosis((name,), False, explains)
         name, count = _most([self._only(failing, every) for failing in self.lost])
-        if 2 * count >= len(self.lost) and not plain:
+        if 2 * count >= len(self.lost) and not plain and self._is_alike(name):
             return Diagnosis((name,), False, explains)
         return Diagnosis((), plain or not slip or self._stops(slip), explains, slip)
 
@@ -174,6 +174,15 @@ class _Search:
         like = {i for k in among if self.known[k].name == name for i in self.all if self._explains(k, i, True)}
         tagged = any(k.name == name and k.when in self.tags for k in self.known)
         return tagged or len(like) > 1 or any(_size(list(self.seen[i].values.values())) != 1 for i in like)
+
+    def _is_alike(self, name: str) -> bool:
+        """Whether the answer equals this mistake in half of the cases that one of the two fails, or is tagged."""
+        return any(
+            known.when in self.tags
+            or 2 * sum(self._explains(k, i, True) for i in self.all) >= len(known.misses.union(self.all))
+            for k, known in enumerate(self.known)
+            if known.name == name
+        )
 
     @staticmethod
     def _answers(outcomes: Sequence[Observation], cases: Iterable[int]) -> set[str]:

@@ -137,12 +137,17 @@ def wrong_numbers(stage: str, where: str, wrong: torch.Tensor, error: torch.Tens
     return Finding(stage, f"{_at(where)}{int(wrong.sum())} of {wrong.numel()} entries wrong; at {place} by {off}")
 
 
+def not_zero(where: str) -> Finding:
+    return Finding("values", f"{_at(where)}entries that must be 0 are only near it")
+
+
 def no_gradient_at_all() -> Finding:
     return Finding("gradient", "no gradient flows through the result: it was detached, or computed under no_grad")
 
 
-def no_gradient(argument: str) -> Finding:
-    return Finding("gradient", f"no gradient reaches `{argument}`")
+def no_gradient(arguments: Sequence[str]) -> Finding:
+    named = [f"`{argument}`" for argument in arguments]
+    return Finding("gradient", f"no gradient reaches {' and '.join(filter(None, [', '.join(named[:-1]), named[-1]]))}")
 
 
 def gradient_of_wrong_shape(argument: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
@@ -156,7 +161,7 @@ def gradient_not_finite(argument: str) -> Finding:
 
 
 def argument_changed(argument: str) -> Finding:
-    return Finding("unchanged", f"the call changed its argument `{argument}` in place; return a new tensor instead")
+    return Finding("unchanged", f"the call changed its argument `{argument}` in place; leave it as it was")
 
 
 def type_of(value: Any) -> str:

@@ -125,9 +125,9 @@ def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
                     watch.note_answer(result)
     finally:
         seen.used = watch.used
+        seen.changed = {path: v for name in program.inputs for path, v in _left(program.inputs[name], builder, name)}
     outputs: list[torch.Tensor] = []
     seen.values = {name: _outcome(builder.known[name], seen.devices, outputs) for name in program.observe}
-    seen.changed = {path: v for name in program.inputs for path, v in _left(program.inputs[name], builder, name)}
     if program.cotangents is not None:
         _differentiate(program, builder, outputs, seen)
 

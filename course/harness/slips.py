@@ -43,7 +43,7 @@ ERRORS: tuple[tuple[str, str, str], ...] = (
         "You pass a plain number to `nn.Parameter`, which takes a tensor. Write `nn.Parameter(torch.tensor(0.0))`.",
     ),
 )
-# Stage of a finding and its text -> the hint
+# Stage of a finding and its text -> the hint, in which {0}, {1} are parts of that text
 FINDINGS: tuple[tuple[str, str, str], ...] = (
     (
         "raised",
@@ -58,14 +58,14 @@ FINDINGS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "gradient",
-        r"^no gradient",
-        "No gradient reaches the inputs, because your result leaves the computation graph. Look for `.detach()`, "
+        r"^no gradient (?:reaches (`.*`)|flows)",
+        "No gradient reaches {0|the inputs}, because your result leaves the computation graph. Look for `.detach()`, "
         "`.data`, `.item()`, NumPy, `torch.tensor(…)` and `no_grad`.",
     ),
     (
         "dtype",
-        r"",
-        "The result has the wrong dtype. Create new tensors with the dtype of the input (`dtype=x.dtype`). `.float()`, "
+        r"expected dtype (\w+), got (\w+)",
+        "The result has the wrong dtype, {1} instead of {0}. Give new tensors theirs (`dtype=…`): `.float()`, "
         "`tolist()` and `torch.tensor(…)` may change it.",
     ),
     (
@@ -75,9 +75,20 @@ FINDINGS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "unchanged",
-        r"",
-        "You change an argument in place, so the caller's tensor changes, too. `x -= …`, `x[…] = …` and methods that "
-        "end in `_` write into the tensor. Create a new one instead.",
+        r"`([^`]*)\.(?:requires_grad|grad)`",
+        "You change the gradient of `{0}`, or whether it has one, and the caller's tensor keeps that. Work on a copy, "
+        "`{0}.detach().clone()`.",
+    ),
+    (
+        "unchanged",
+        r"`(\w+)\[",
+        "You change what is in `{0}`, so the caller's changes, too. Work on a copy of it.",
+    ),
+    (
+        "unchanged",
+        r"`([^`]*)`",
+        "You change `{0}` in place, so the caller's tensor changes, too. `x -= …`, `x[…] = …` and methods that end in "
+        "`_` write into the tensor. Create a new one instead.",
     ),
     (
         "type",
@@ -149,9 +160,15 @@ def _hint_for(name: str, seen: Observation, finding: Finding) -> str:
         return LONELY_COMMA
     if any(node.fields.get("type") == "ndarray" for node in _nodes(values)):
         return NUMPY
-    return next(
-        (hint for stage, text, hint in FINDINGS if finding.stage == stage and re.search(text, finding.text)), ""
-    )
+    for stage, text, hint in FINDINGS:
+        if finding.stage == stage and (found := re.search(text, finding.text)):
+            return _filled(hint, found)
+    return ""
+
+
+def _filled(hint: str, found: re.Match[str]) -> str:
+    """The hint with what was found in place of {0}, {1}; after a bar stands what to say if it was not found."""
+    return re.sub(r"\{(\d)(?:\|([^}]*))?\}", lambda part: found[int(part[1]) + 1] or part[2], hint)
 
 
 def _missing_attribute(word: str, name: str, line: str) -> str:

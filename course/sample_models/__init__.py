@@ -18,7 +18,8 @@ the first two without names for their arguments.
 (lesson 11) measures a model without some of its heads, whose jobs are data.
 
 `grammar` and `verifier` (lesson 14) are functions whose decisions are data: which character may follow, and which
-drafted token is accepted.
+drafted token is accepted. `State`, a state of a grammar, and `strict`, which makes a plain function of a model, offer
+nothing but what the contract promises.
 `LinkedIds` (lesson 14) is a text that counts how often its pairs are looked at.
 
 None of them answers an exercise.
@@ -35,6 +36,7 @@ from .linked import LinkedIds
 from .models import Bigram, Enough, Slope, Windowed
 from .modules import Noisy, Projections, Scaled, assembled, layer_norm, torch_attention
 from .sequences import Memory, PositionalReader, PositionalWriter, Reader, Writer, story
+from .strict import State, strict
 
 __all__ = [
     "GPT",
@@ -53,6 +55,7 @@ __all__ = [
     "Reader",
     "Scaled",
     "Slope",
+    "State",
     "Windowed",
     "Writer",
     "assembled",
@@ -61,6 +64,7 @@ __all__ = [
     "layer_norm",
     "mixture",
     "story",
+    "strict",
     "suspect",
     "torch_attention",
     "turned_attention",

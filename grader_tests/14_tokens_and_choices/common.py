@@ -83,15 +83,6 @@ def drawn_text(draw, letters, words, longest, gap=" "):
     return gap.join(known)
 
 
-def text_where(make, holds, tries=20_000):
-    """The first of `make()`, `make()`, … that `holds`. Raises RuntimeError after so many tries."""
-    for _ in range(tries):
-        text = make()
-        if holds(text):
-            return text
-    raise RuntimeError("no drawn text has the property that a case needs")
-
-
 def is_plain(text, n_merges):
     """Whether no tie and no overlap occurs among the first `n_merges` merges."""
     right = learned(text, n_merges)
@@ -101,7 +92,7 @@ def is_plain(text, n_merges):
 
 def plain_text(draw, n_merges, letters="abcde", words=16, longest=4):
     """A text whose first `n_merges` merges involve no tie and no overlap."""
-    return text_where(lambda: drawn_text(draw, letters, words, longest), lambda text: is_plain(text, n_merges))
+    return draw.until(lambda: drawn_text(draw, letters, words, longest), lambda text: is_plain(text, n_merges))
 
 
 def mixed_text(draw, words=6):

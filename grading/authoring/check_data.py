@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Container, Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -122,6 +121,7 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
                 "cases": n,
                 "unchanged": index in unchanged,
                 **({"graded_only": True} if index in kept else {}),
+                **({} if c.names_mistakes else {"names": False}),
             }
             for index, (c, n) in enumerate(zip(exercise.criteria, counts, strict=True))
         ],
@@ -138,12 +138,12 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
 
 
 def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str, Any]:
-    if p.case.checker and not isinstance(p.case.checker, NamedChecker):
+    r, checker = p.reference, p.case.options.check_with
+    if checker and not isinstance(checker, NamedChecker):
         raise CheckDataError(
             f"{exercise.name}, {name!r}: {text} is checked by code, which check data cannot hold. Use a "
             "checker of course.checkers, or use the case only for grades: `.graded_only(why)`"
         )
-    r, checker = p.reference, p.case.checker
     program = p.program(exercise.forbidden).to_plain()
     try:
         ensure_data_only(program, exercise.name)
@@ -158,17 +158,10 @@ def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str
         "program": program,
         "exact": _outcome(Observation(raised=r.exact.raised) if needless else r.exact),
         "native": _outcome(r.native),
-        "wrong": r.invalid_arguments,
-        "undefined": r.nonfinite_gradient,
-        "tolerance": list(asdict(r.tolerance).values()) if r.tolerance else None,
-        "pure": r.check_unchanged,
-        "mutates": sorted(r.may_change),
-        "form": r.check_types,
-        "size": r.input_magnitude,
-        "holds": [checker.name, checker.given] if checker else None,
-        "accepts": r.must_not_raise,
-        "elsewhere": r.device_only,
-        "parts": list(r.result_names),
+        "options": r.options.to_record(),
+        "wrong_arguments": r.wrong_arguments,
+        "input_magnitude": r.input_magnitude,
+        "result_names": list(r.result_names),
     }
 
 
@@ -194,8 +187,9 @@ def _missed(
     Where there is no single right value, an outcome may differ and still be right.
     """
     sketches = [fingerprint(coerced(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
-    misses = [i for i, (p, seen) in enumerate(zip(asked, given, strict=True)) if judge_case(p, seen)]
-    differs = [i for i in range(len(asked)) if i in misses or not same_outcome(sketches[i], right[i])]
+    named = [i for i, p in enumerate(asked) if p.names]
+    misses = [i for i in named if judge_case(asked[i], given[i])]
+    differs = [i for i in named if i in misses or not same_outcome(sketches[i], right[i])]
     return {"misses": misses, "differs": differs, "outcomes": [to_record(sketches[i]) for i in differs]}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from ..errors import NoCourseError
@@ -30,5 +31,6 @@ def open_course(folder: Path) -> Path:
     Raises NoCourseError if it is not a course.
     """
     if not (folder / CONFIG).is_file():
-        raise NoCourseError(f"{folder} is not a course: it has no {CONFIG}. Run `grading init {folder}` to make one.")
+        init = shlex.join(["grading", "init", str(folder)])
+        raise NoCourseError(f"{folder} is not a course: it has no {CONFIG}. Run `{init}` to make one.")
     return folder.resolve()

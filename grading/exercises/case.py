@@ -10,19 +10,21 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from course.checkers import NamedChecker
-from course.harness.messages import Finding
-from course.harness.program import Observation, Program
+from course.harness.options import Checker, Options
+from course.harness.program import Program
 from course.harness.serialization import Node
 from course.harness.tolerance import Tolerance
 
 from .old_language import accept_old_keywords, accept_old_names
 
-Checker = Callable[[Observation, Observation], str | Finding | None]
+T = TypeVar("T")
+MOST_CLAUSES = 3  # that one case tries: of more, a lost case does not say which was broken
+PURITY = "purity"  # the convention that every case tries
 FEW_NUMBERS = 8  # of a practice case whose tensors are spelled out in a report
 EXERCISE = Node("student", {"name": ""})  # the exercise itself; its name is filled in when the case is bound
 
@@ -69,34 +71,24 @@ class Case:
 
     `call` and `Script.case` make one; the methods here change it.
 
-    nonfinite_gradient: what is accepted where the exact gradient is not finite (see `with_gradients`).
-    invalid_arguments: a ValueError must name one of these arguments; empty if the call returns.
-    allowed_error: the tolerance, instead of the dtype's own.
+    options: how the outcome is checked.
+    gradients: whether they are compared, too.
     check_unchanged: changing an argument in place, in any case, costs the criterion of this one.
-    checker: `checker(seen, exact)` replaces the comparison of numbers, types, shapes and dtypes.
-    must_not_raise: only the absence of a ValueError is checked.
-    check_types: dtype and type are checked; False if the exercise has another criterion for them.
-    compare_device_only: inputs are on the device "meta", and only the device of the results is compared.
     graded_only_reason: why the learner's `check` does not run cases of this kind; "" if it does.
+    clauses: ids of the contract's clauses that it tries; once bound, also those of conventions (see `tries`).
     """
 
     inputs: dict[str, Any]
     steps: list[tuple[str, Node, list[Any], dict[str, Any]]]
     observe: list[str]
+    options: Options = field(default_factory=Options)
     gradients: bool = False
-    nonfinite_gradient: str = "any"
-    invalid_arguments: tuple[str, ...] = ()
-    allowed_error: Tolerance | None = None
     check_unchanged: bool = False
-    may_change: frozenset[str] = frozenset()
-    checker: Checker | None = None
-    must_not_raise: bool = False
-    check_types: bool = True
-    compare_device_only: bool = False
     description: str = ""
     exact_dtype: torch.dtype = torch.float64
     seconds: float = 5.0
     graded_only_reason: str = ""
+    clauses: tuple[str, ...] = ()
 
     @accept_old_keywords
     def with_gradients(self, nonfinite: str = "any") -> Case:
@@ -104,14 +96,14 @@ class Case:
 
         nonfinite: what is accepted where the exact gradient is not finite: "any" value or None, or only a "finite" one
         """
-        return replace(self, gradients=True, nonfinite_gradient=nonfinite)
+        return replace(self._with(nonfinite=nonfinite), gradients=True)
 
     def raises(self, *arguments: str) -> Case:
         """Demand a ValueError that names one of these arguments and its value or shape.
 
         The oracle raises one too.
         """
-        return replace(self, invalid_arguments=arguments)
+        return self._with(raises=arguments)
 
     def does_not_raise(self) -> Case:
         """Check only that these arguments are accepted; other cases check the result.
@@ -119,14 +111,14 @@ class Case:
         Put such a case into every criterion that uses `raises`: otherwise an answer that refuses all arguments would
         earn it.
         """
-        return replace(self, must_not_raise=True)
+        return self._with(does_not_raise=True)
 
     def tolerance(self, rtol: float, atol: float = 0.0) -> Case:
         """Use this tolerance instead of the dtype's, with a comment that says why.
 
         atol: relative to the largest magnitude
         """
-        return replace(self, allowed_error=Tolerance(rtol, atol))
+        return self._with(tolerance=Tolerance(rtol, atol))
 
     def does_not_mutate(self) -> Case:
         """Make this case's criterion the one that is lost if any case's argument is changed.
@@ -138,7 +130,7 @@ class Case:
 
     def may_mutate(self, *names: str) -> Case:
         """Allow changes in place to these inputs, which the exercise exists to change."""
-        return replace(self, may_change=frozenset(names))
+        return self._with(may_mutate=frozenset(names))
 
     def check_with(self, checker: str | Checker, **given: Any) -> Case:
         """Use a checker instead of comparing numbers.
@@ -147,7 +139,15 @@ class Case:
         `checker(seen, exact)`, which returns None or a sentence that says what is wrong (or `tagged`). Your own is
         code, so only cases that `check` does not run may use one.
         """
-        return replace(self, checker=NamedChecker(checker, given) if isinstance(checker, str) else checker)
+        return self._with(check_with=NamedChecker(checker, given) if isinstance(checker, str) else checker)
+
+    def same_kinds(self) -> Case:
+        """Compare lists and tuples by kind, where the contract says which."""
+        return self._with(same_kinds=True)
+
+    def exact_zeros(self) -> Case:
+        """Demand exactly 0 where the oracle's result is exactly 0."""
+        return self._with(exact_zeros=True)
 
     def graded_only(self, reason: str) -> Case:
         """Use this kind of case for the grade only, not in the learner's `check`.
@@ -161,7 +161,17 @@ class Case:
 
         `course.harness.device_check` describes how.
         """
-        return replace(self, compare_device_only=True)
+        return self._with(device_only=True)
+
+    def tries(self, *clauses: str) -> Case:
+        """Say which clauses of the contract this case tries, by their ids, three at most; else those of its criterion.
+
+        A case also tries the conventions that its other options belong to. One that tries nothing tries its row's first
+        clause.
+        """
+        if not 1 <= len(clauses) <= MOST_CLAUSES:
+            raise ValueError(f"a case tries one to {MOST_CLAUSES} clauses, got {len(clauses)}: {clauses}")
+        return replace(self, clauses=clauses)
 
     def label(self, text: str) -> Case:
         """Describe the case in the report, instead of by its shapes. Do not include expected values."""
@@ -174,6 +184,9 @@ class Case:
     def exact_in_float32(self) -> Case:
         """Compute the exact reference in float32, if the dtype is part of the contract."""
         return replace(self, exact_dtype=torch.float32)
+
+    def _with(self, **options: Any) -> Case:
+        return replace(self, options=replace(self.options, **options))
 
 
 @dataclass(eq=False)
@@ -230,6 +243,21 @@ def bind_arguments(case: Case, exercise: str, oracle: Any) -> Case:
     return replace(case, steps=steps)
 
 
+def conventions(case: Case, checks_types: bool) -> tuple[str, ...]:
+    """The conventions that a case tries by its options: their ids in docs/contracts/README.md.
+
+    checks_types  whether its criterion is the one that checks types
+    """
+    found = {
+        "errors": bool(case.options.raises) or case.options.does_not_raise,
+        "gradients": case.gradients,
+        PURITY: case.check_unchanged,
+        "device": case.options.device_only,
+        "dtype": checks_types,
+    }
+    return tuple(name for name, applies in found.items() if applies)
+
+
 def to_program(case: Case, *, dtype: torch.dtype | None = None, **options: Any) -> Program:
     """The program of a bound case, with floating-point tensors in `dtype` (None: unchanged)."""
     inputs = case.inputs if dtype is None else cast(case.inputs, dtype)
@@ -253,8 +281,8 @@ def cast(value: Any, dtype: torch.dtype) -> Any:
 
 def describe(case: Case) -> str:
     """Describe the case for a report: shapes and plain arguments, no entries of tensors."""
-    if case.compare_device_only:
-        return f"{describe(replace(case, compare_device_only=False))}, on another device than PyTorch's default"
+    if case.options.device_only:
+        return f"{describe(case._with(device_only=False))}, on another device than PyTorch's default"
     if case.description:
         return case.description
 
@@ -319,7 +347,7 @@ def practice_text(case: Case, drawn: bool) -> str:
     """
     tensors = [value for value in case.inputs.values() if isinstance(value, torch.Tensor)]
     few = sum(tensor.numel() for tensor in tensors) <= FEW_NUMBERS
-    typed = drawn and few and not case.compare_device_only and all(tensor.is_contiguous() for tensor in tensors)
+    typed = drawn and few and not case.options.device_only and all(tensor.is_contiguous() for tensor in tensors)
     return spelled_out(case) if typed else describe(case)
 
 
@@ -360,6 +388,16 @@ class Draw:
     def chance(self, probability: float, *shape: int) -> torch.Tensor:
         """bool, True with this probability."""
         return torch.rand(shape, generator=self._generator) < probability
+
+    def until(self, make: Callable[[], T], holds: Callable[[T], bool], tries: int = 20_000) -> T:
+        """The first of `make()`, `make()`, … that `holds`: what a case must contain, such as a tie.
+
+        Raises RuntimeError after so many tries.
+        """
+        for _ in range(tries):
+            if holds(made := make()):
+                return made
+        raise RuntimeError(f"nothing drawn in {tries} tries has the property that a case needs")
 
     def distribution(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Positive numbers that sum to 1 along the last dimension."""

@@ -30,6 +30,7 @@ from .case import (
     Script,
     bind_arguments,
     call,
+    conventions,
     device,
     generator,
     helper,
@@ -68,17 +69,23 @@ __all__ = [
 ]
 
 Cases = Callable[[Draw], Iterable[Case]]
+SIZES = "the smallest and large sizes, and the ends of each range"
 
 
 @dataclass(eq=False)
 class Criterion:
-    """A requirement. `points`: its share of the exercise's points, or these points themselves (`adapted.py`)."""
+    """A requirement. `points`: its share of the exercise's points, or these points themselves (`adapted.py`).
+
+    names_mistakes  whether its cases show which known mistake an answer makes; False for those of `Exercise.sizes`
+    """
 
     name: str
     points: float
     draw: Cases
     check_types: bool = False
     graded_only: str = ""
+    tries: tuple[str, ...] = ()
+    names_mistakes: bool = True
 
 
 @dataclass(eq=False)
@@ -97,6 +104,7 @@ class Mistake(Answer):
 
     loses     the criteria that it must lose
     when      the tag of a checker's finding (see `tagged`) that always means this mistake, whatever the numbers are
+    clause    the clause of the contract that it breaks, and no other
     text      explains to the learner what is wrong and what to look at, without the solution
     see       heading of the lesson to read
     variants  the same mistake with other values of a constant (see `for_each`)
@@ -107,6 +115,7 @@ class Mistake(Answer):
 
     loses: tuple[str, ...] = ()
     when: str = ""
+    clause: str = ""
     text: str = ""
     see: str = ""
     variants: list[Answer] = field(default_factory=list)
@@ -159,9 +168,10 @@ class Mistake(Answer):
 
 @dataclass(eq=False)
 class CorrectAnswer(Answer):
-    """A correct answer, which mistakes may be edits of."""
+    """A correct answer, which mistakes may be edits of. `clause`: what the contract permits, and this answer uses."""
 
     exercise: Exercise | None = None
+    clause: str = ""
 
     @accept_old_keywords
     def mistake(
@@ -171,6 +181,7 @@ class CorrectAnswer(Answer):
         *,
         loses: str | Iterable[str] = (),
         when: str = "",
+        clause: str = "",
     ) -> Mistake:
         """Add a known mistake that is an edit of this answer.
 
@@ -178,9 +189,10 @@ class CorrectAnswer(Answer):
         edit   text to replace -> new text; without it, call `Mistake.patch` next
         loses  the criteria that it must lose, each by the first words of its name; a step's need not name any
         when   the tag of a checker's finding that means this mistake
+        clause the clause of the contract that it breaks, and no other: it loses a case that tries it, and no other case
         """
         assert self.exercise is not None
-        made = self.exercise.mistake(name, loses=loses, when=when)
+        made = self.exercise.mistake(name, loses=loses, when=when, clause=clause)
         made.code, made.base = self.code, self
         if edit:
             return made._edit(partial(edited, edit=edit))
@@ -219,18 +231,48 @@ class Exercise:
 
     @accept_old_keywords
     def criterion(
-        self, name: str, *, points: float = 0.0, check_types: bool = False, graded_only: str = ""
+        self,
+        name: str,
+        *,
+        points: float = 0.0,
+        tries: str = "",
+        check_types: bool = False,
+        graded_only: str = "",
     ) -> Callable[[Cases], Cases]:
         """Add a criterion, earned if every case that the decorated generator yields is right.
 
         points       its share of the points that the lesson's text gives the exercise; a step's criteria have none
+        tries        ids of the contract's clauses that its cases try, separated by spaces (`Case.tries`)
         check_types  dtype and type are checked here; all other criteria of the exercise then compare only values
         graded_only  why the learner's own `check` has no practice cases for it; few criteria need this
         """
 
         def add(draw: Cases) -> Cases:
-            self.criteria.append(Criterion(name, points, draw, check_types, graded_only))
+            self.criteria.append(Criterion(name, points, draw, check_types, graded_only, tuple(tries.split())))
             return draw
+
+        return add
+
+    def sizes(self, *, points: float, **sizes: tuple[Any, Any, Any]) -> Callable[[Callable[..., Case]], Any]:
+        """Add the criterion of sizes, whose cases the decorated function `(draw, **sizes)` draws, one by one.
+
+        sizes  name -> its least, usual and largest value, as the contract permits; where it permits any, one that a
+               plain right answer takes at most 0.2 seconds for, and of an open range, one just inside its end
+
+        The first case has the least of each, the others one at an end beside the usual ones. No mistake is named by
+        them: at such a size, different mistakes give the same.
+        """
+
+        def add(make: Callable[..., Case]) -> Any:
+            def ladder(draw: Draw) -> Iterator[Case]:
+                usual = {name: middle for name, (_, middle, _) in sizes.items()}
+                yield make(draw, **{name: least for name, (least, _, _) in sizes.items()})
+                for name, (least, _, largest) in sizes.items():
+                    for end in (least, largest) if len(sizes) > 1 else (largest,):
+                        yield make(draw, **usual | {name: end})
+
+            self.criteria.append(Criterion(SIZES, points, ladder, names_mistakes=False))
+            return make
 
         return add
 
@@ -276,14 +318,16 @@ class Exercise:
         return right
 
     @accept_old_keywords
-    def mistake(self, name: str | Family, *, loses: str | Iterable[str] = (), when: str = "") -> Mistake:
+    def mistake(
+        self, name: str | Family, *, loses: str | Iterable[str] = (), when: str = "", clause: str = ""
+    ) -> Mistake:
         """A known mistake that is not an edit of a right answer; `Mistake.full_code` gives its text."""
         family = name if isinstance(name, Family) else Family("", name, "")
         if any(known.name == family.name for known in self.mistakes):
             raise ValueError(f"{self.name}: two mistakes are called {family.name}")
         starts = (loses,) if isinstance(loses, str) else tuple(loses)
         lost = tuple(map(self._criterion, starts))
-        made = Mistake(self.name, family.name, "", lost, when, family.sentence, family.see or self.see)
+        made = Mistake(self.name, family.name, "", lost, when, clause, family.sentence, family.see or self.see)
         made.family = family.id
         self.mistakes.append(made)
         return made
@@ -336,7 +380,10 @@ class Exercise:
         check_types = of.check_types or not any(c.check_types for c in self.criteria)
         reason = case.graded_only_reason or (of.graded_only if isinstance(of, Criterion) else "")
         bound = bind_arguments(case, self.name, self.answer)
-        return replace(bound, check_types=check_types, graded_only_reason=reason)
+        stated = case.clauses or (of.tries if isinstance(of, Criterion) else ())
+        clauses = stated + conventions(case, of.check_types)
+        options = replace(bound.options, check_types=check_types)
+        return replace(bound, options=options, graded_only_reason=reason, clauses=clauses)
 
 
 @accept_old_keywords

@@ -8,7 +8,8 @@ grader_tests/
         common.py           code and texts for several exercises of the lesson
         <exercise>/
             contract.py     forbidden names, oracle, hints, examples and criteria
-            alternatives.py correct answers in other styles, one titled cell each
+            alternatives.py correct answers in other styles, one titled cell each; `# %% name uses clause` for one that
+                            does what this clause of the contract permits
             mistakes.py     known mistakes, as edits of correct answers
 
 A step has the same folder; its alternatives.py may be missing.
@@ -121,10 +122,9 @@ def _load_exercise(folder: Path, package: str) -> Exercise:
     made, others = found[0], folder / "alternatives.py"
     if not (made.is_step or others.is_file()):
         raise ValueError(f"{folder} has no {others.name}")
-    made.alternatives = [
-        CorrectAnswer(made.name, name, code, exercise=made)
-        for name, code in (read_cells(others) if others.is_file() else {}).items()
-    ]
+    for title, code in (read_cells(others) if others.is_file() else {}).items():
+        name, _, clause = title.partition(" uses ")
+        made.alternatives.append(CorrectAnswer(made.name, name, code, made, clause))
     importlib.import_module(f"{package}.mistakes")
     for mistake in made.mistakes:
         if not (mistake.loses or made.is_step):

@@ -147,7 +147,7 @@ def _order(prepared: Sequence[PreparedCase], seed: int, submitted: int | None) -
     submitted  the submission's checksum, if there is one
     """
     order = list(range(len(prepared)))
-    right = [list(p.reference.native.values.values()) for p in prepared if not p.case.invalid_arguments]
+    right = [list(p.reference.native.values.values()) for p in prepared if not p.case.options.raises]
     if submitted is not None and all(len(values) == 1 and isinstance(values[0], bool) for values in right):
         Random(f"{seed} {submitted}").shuffle(order)
     return order
@@ -194,12 +194,16 @@ def _diagnose_failures(found: _Outcomes, seed: int) -> Diagnosis:
     """Diagnose failing cases by known mistakes, if anything was written."""
     if found.untouched or not any(found.findings):
         return Diagnosis()
-    criteria = range(len(found.exercise.criteria))
-    costs = [p.costs(f) for p, f in zip(found.prepared, found.findings, strict=True)]
-    groups = [[i for i, cost in enumerate(costs) if cost == c] for c in criteria]
-    seen = [coerced(observation, p.reference) for observation, p in zip(found.seen, found.prepared, strict=True)]
-    hints = slips(found.exercise.name, found.seen, found.findings)
-    return diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed), hints)
+    named = [i for i, p in enumerate(found.prepared) if p.names]
+    if any(found.findings[i] for i in named):
+        known = known_mistakes(found.exercise, seed)
+    else:  # only sizes are wrong, which may still show a slip
+        named, known = list(range(len(found.prepared))), []
+    prepared, seen, findings = ([some[i] for i in named] for some in (found.prepared, found.seen, found.findings))
+    costs = [p.costs(f) for p, f in zip(prepared, findings, strict=True)]
+    groups = [[i for i, cost in enumerate(costs) if cost == c] for c in range(len(found.exercise.criteria))]
+    alike = [coerced(observation, p.reference) for observation, p in zip(seen, prepared, strict=True)]
+    return diagnose(alike, findings, groups, known, slips(found.exercise.name, seen, findings))
 
 
 def _add_diagnosis(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) -> None:

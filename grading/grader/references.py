@@ -36,6 +36,7 @@ class PreparedCase:
 
     criterion  index of its criterion
     unchanged  index of the criterion that is lost when a call changes an argument in place
+    names      whether it shows which known mistake an answer makes
     """
 
     criterion: int
@@ -44,6 +45,7 @@ class PreparedCase:
     seed: int
     cotangents: list[torch.Tensor] | None
     reference: Reference
+    names: bool = True
 
     def costs(self, finding: Finding | None) -> int:
         """Index of the criterion that this finding costs."""
@@ -57,7 +59,7 @@ class PreparedCase:
             cotangents=self.cotangents,
             forbidden=list(forbidden),
             stand_ins=stand_ins or {},
-            device=META if self.case.compare_device_only else device,
+            device=META if self.case.options.device_only else device,
             seed=self.seed,
         )
 
@@ -69,7 +71,8 @@ def prepare(exercise: Exercise, seed: int) -> list[PreparedCase]:
     for index, (criterion, cases) in enumerate(exercise.cases(seed)):
         unchanged = index if any(case.check_unchanged for case in cases) else unchanged
         for number, case in enumerate(cases):
-            found.append(prepare_case(exercise, case, index, mix(seed, exercise.name, criterion.name, number)))
+            made = prepare_case(exercise, case, index, mix(seed, exercise.name, criterion.name, number))
+            found.append(replace(made, names=criterion.names_mistakes))
     return found if unchanged is None else [replace(p, unchanged=unchanged) for p in found]
 
 
@@ -108,23 +111,10 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
         cotangents = [torch.randn(t.shape, generator=draw) for t in tensors if t.is_floating_point()]
     exact = observe(to_program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
     native = observe(to_program(case, cotangents=cotangents, seed=seed), names)
-    invalid = {name: case.inputs[name] for name in case.invalid_arguments}
-    reference = Reference(
-        _to_float64(exact),
-        native,
-        case.nonfinite_gradient,
-        case.allowed_error,
-        invalid,
-        True,
-        case.may_change.union(map(input_of, native.changed)),
-        case.check_types,
-        _magnitude(case),
-        case.checker,
-        case.must_not_raise,
-        case.compare_device_only,
-        exercise.result_names,
-    )
-    if (exact.raised is not None) != bool(case.invalid_arguments) and case.checker is None:
+    options = replace(case.options, may_mutate=case.options.may_mutate.union(map(input_of, native.changed)))
+    wrong = {name: case.inputs[name] for name in options.raises}
+    reference = Reference(_to_float64(exact), native, options, wrong, _magnitude(case), exercise.result_names)
+    if (exact.raised is not None) != bool(options.raises) and options.check_with is None:
         raise RuntimeError(f"the oracle of {exercise.name} on {describe(case)}: raised {exact.raised}")
     return PreparedCase(criterion, criterion, case, seed, cotangents, reference)
 
@@ -136,7 +126,17 @@ def mistake_outcomes(exercise: Exercise, seed: int) -> dict[str, list[Observatio
     A family has one entry per value (`Mistake.all_forms`). Forbidden calls are not tracked here. Each seed starts
     with fresh answer objects.
     """
-    programs = [p.program(()) for p in prepare(exercise, seed)]
+    named, others = _outcomes(exercise, seed, True), _outcomes(exercise, seed, False)
+    both = {name: (iter(named[name]), iter(others[name])) for name in named}
+    return {
+        name: [next(one if p.names else other) for p in prepare(exercise, seed)] for name, (one, other) in both.items()
+    }
+
+
+@lru_cache(maxsize=256)
+def _outcomes(exercise: Exercise, seed: int, names: bool) -> dict[str, list[Observation]]:
+    """`mistake_outcomes` of the cases by which mistakes are named, or of the others, which take longer."""
+    programs = [p.program(()) for p in prepare(exercise, seed) if p.names is names]
     answers = [answer for mistake in exercise.mistakes for answer in mistake.all_forms]
     return {a.name: outcomes_of(a, programs) for a in answers}
 
@@ -156,17 +156,13 @@ def mistake_findings(exercise: Exercise, seed: int) -> dict[str, list[Finding | 
 
 @lru_cache(maxsize=256)
 def known_mistakes(exercise: Exercise, seed: int) -> list[MistakeOutcomes]:
-    """Everything known about the mistakes, for `diagnose`."""
-    given, missed, prepared = (
-        mistake_outcomes(exercise, seed),
-        mistake_findings(exercise, seed),
-        prepare(exercise, seed),
-    )
+    """Everything known about the mistakes, for `diagnose`, in the cases by which they are named."""
+    given, prepared = _outcomes(exercise, seed, True), [p for p in prepare(exercise, seed) if p.names]
     return [
         MistakeOutcomes(
             mistake.name,
             [coerced(seen, p.reference) for p, seen in zip(prepared, given[answer.name], strict=True)],
-            frozenset(i for i, f in enumerate(missed[answer.name]) if f),
+            frozenset(i for i, p in enumerate(prepared) if judge_case(p, given[answer.name][i])),
             mistake.when,
         )
         for mistake in exercise.mistakes

@@ -136,10 +136,10 @@ def _note_least(
 
 def _compared(p: PreparedCase) -> str | None:
     """The dtype of the numbers that a case compares; None if it compares none."""
-    if p.case.compare_device_only:
+    if p.case.options.device_only:
         return None
     native = p.reference.native
-    if p.case.checker or p.case.must_not_raise or native.raised is not None:
+    if p.case.options.check_with or p.case.options.does_not_raise or native.raised is not None:
         return None
     tensors = [v for _, v in leaves(native.values) if isinstance(v, torch.Tensor)]
     numbers = [v for v in tensors if v.dtype in DTYPES]

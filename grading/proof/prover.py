@@ -33,13 +33,13 @@ from ..authoring.check_data import practised
 from ..authoring.lesson_text import read_lesson
 from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
-from ..exercises.case import Case, Draw
+from ..exercises.case import PURITY, Case, Draw, describe
 from ..exercises.exercise import Cases, Exercise, Mistake
 from ..exercises.lesson import load_lesson
 from ..grader.codec import Answers
 from ..grader.grade_exercise import grade_exercise, known_verdict
 from ..grader.local import grade_in_process, over_the_wire
-from ..grader.references import mistake_outcomes
+from ..grader.references import mistake_findings, mistake_outcomes, prepare
 from ..grader.verdict import ExerciseVerdict
 from ..grader.verdict_report import to_report
 from ..notebooks.cells import grade_id
@@ -190,6 +190,7 @@ class Prover:
         for mistake in exercise.mistakes:
             for one in mistake.all_forms:
                 self._wrong(proof, mistake, one)
+        self._claims(proof)
         if replay:
             self._replay(proof)
         if mutate:
@@ -259,9 +260,12 @@ class Prover:
             listed = {}
         made = self.mutants(proof.exercise)
         proof.trials = self.tried(proof.exercise, made, proof.alone)
-        survivors = [str(mutant) for mutant in proof.trials.survivors]
+        survivors, notebook = [str(mutant) for mutant in proof.trials.survivors], Notebook(proof.exercise)
         for survivor in proof.trials.survivors:
             mutant = str(survivor)
+            if (said := notebook.says(self._defined(survivor.code))) != "passes":
+                fault = f"`check` refuses a mutant that loses nothing: {mutant}: {said}"
+                proof.problem("contract.py", fault, "Add a case to the criterion that fails as the example does.")
             if why := listed.get(mutant) or self.unchanged(proof.exercise, survivor):
                 proof.equivalent[mutant] = why
             else:
@@ -318,6 +322,23 @@ class Prover:
         if others := [v.mistake_names or "nothing" for v in found if v.mistake_names != mistake.name]:
             fault = f"mistake {one.name} is taken for {', '.join(others)} with {len(others)} seeds"
             proof.problem("mistakes.py", fault, "Add a case that tells them apart, or merge the two mistakes.")
+
+    def _claims(self, proof: Proof) -> None:
+        """Whether each known mistake breaks the clause that it claims, and no other, with every seed."""
+        for mistake, one in ((m, one) for m in proof.exercise.mistakes if m.clause for one in m.all_forms):
+            for seed in self.seeds:
+                findings = mistake_findings(proof.exercise, seed)[one.name]
+                lost = {
+                    p.case: {*p.case.clauses, *([PURITY] if finding.stage == "unchanged" else [])}
+                    for p, finding in zip(prepare(proof.exercise, seed), findings, strict=True)
+                    if finding and p.names
+                }
+                other = next((case for case, tried in lost.items() if mistake.clause not in tried), None)
+                if other or not lost:
+                    kind = f"loses a case that does not try it: {describe(other)}" if other else "loses no case"
+                    fault = f"mistake {one.name} claims the clause {mistake.clause}, and {kind} (seed {seed})"
+                    proof.problem("mistakes.py", fault, "Change the case, what it tries, or what the mistake claims.")
+                    break
 
     def _judged(
         self, exercise: Exercise, answer: Any, seed: int, source: list[str] | None = None, lenient: bool = False
@@ -377,7 +398,7 @@ def _where_defined(exercise: Exercise) -> Exercise:
     """
 
     def anything(draw: Draw, cases: Cases) -> Iterator[Case]:
-        return (replace(case, nonfinite_gradient="any") for case in cases(draw))
+        return (replace(case, options=replace(case.options, nonfinite="any")) for case in cases(draw))
 
     criteria = [replace(c, draw=partial(anything, cases=c.draw)) for c in exercise.criteria]
     return replace(exercise, criteria=criteria)

@@ -31,6 +31,7 @@ from ..course_dir.fingerprints import (
 from ..course_dir.lessons import is_ordinary
 from ..exercises.lesson import load_lesson
 from ..grader.verdict_report import to_report
+from .clauses import open_clauses, page_of, read_page
 from .equivalents import FILE as LIST
 from .equivalents import read_equivalents, written
 from .parallel import side_by_side
@@ -40,6 +41,7 @@ from .verdict_records import compact
 
 PROOF = "proof of {} with "  # begins the name of an exercise's proof in the file of fingerprints
 PROVER = "grading/proof/prover.py"
+REMEDY = "Add the case or the claim, or delete a clause that is not worth them."
 Wanted = tuple[str, str]
 """A lesson, and one of its exercises."""
 
@@ -88,6 +90,7 @@ def check(
     names = [name for name in names if _described(root, name)]
     for name in names:
         build_lesson(root, name)
+        found += _ledger(root, name)
     for one in found:
         print(one.told, flush=True)
         report(one)
@@ -181,6 +184,16 @@ def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wante
 
 def _described(root: Path, name: str) -> bool:
     return (root / "grader_tests" / name).exists()
+
+
+def _ledger(root: Path, name: str) -> Iterator[Found]:
+    """What is missing in the lesson's ledger of clauses; a warning if it has none (`clauses.py`)."""
+    page = page_of(root, name)
+    if page.is_file() and read_page(root, name) is None:
+        print(f"{page.relative_to(root)} names no clauses: whether each is judged is not known", flush=True)
+    for exercise, fault in open_clauses(root, name):
+        problem = Problem(str(page.relative_to(root)), f"{exercise}: {fault}".removeprefix(": "), REMEDY)
+        yield Found(name, exercise, f"{name} {exercise}: ✗ {problem}", [problem])
 
 
 def _missing(name: str) -> Problem:

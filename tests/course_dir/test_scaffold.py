@@ -184,7 +184,7 @@ def test_commands_act_only_on_the_named_course(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(here)
     assert main.main(["build", TINY_LESSONS[0], "--course", "../there"]) == 0
     assert [(root / "source" / TINY_LESSONS[0]).is_dir() for root in (here, there)] == [False, True]
-    new = tmp_path / "mine"
+    new = tmp_path / "my course"
     new.mkdir()
     assert main.main(["build", "--course", str(new)]) == 2
     told = re.search(

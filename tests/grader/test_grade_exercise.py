@@ -324,7 +324,7 @@ def test_a_slip_of_form_costs_the_criterion_of_form_and_nothing_else(tmp_path):
     assert [c.earned for c in slip.criteria] == [1, 1, 0, 1]
     assert slip.criteria[2].finding == "expected dtype float32, got float64"
     assert judged(lesson, "double", "def double(x): return 3 * x.double()").earned == 1
-    assert [case.check_types for _, case in lesson.exercises["double"].visible()] == [False, True]
+    assert [case.options.check_types for _, case in lesson.exercises["double"].visible()] == [False, True]
 
 
 def test_form_is_judged_everywhere_where_no_criterion_judges_it(lesson):
@@ -336,3 +336,41 @@ def test_two_courses_with_a_lesson_of_one_name_do_not_get_each_others_answers(tm
     other = load_lesson(written(tmp_path / "other", contract=DOUBLE.replace("return 2 * x", "return x * 2")))
     assert "return 2 * x" in one.exercises["double"].stand_in
     assert "return x * 2" in other.exercises["double"].stand_in
+
+
+SIZES = """
+@double.sizes(points=1, n=(1, 3, 300), scale=(0.5, 1.0, 2.0))
+def _(draw, n, scale):
+    return call(draw.normal(n, scale=scale))
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "earned", "mistake"),
+    [
+        ("x + x if len(x) < 300 else x", [1, 1, 0], ""),
+        ("x + x if len(x) > 1 else x", [1, 1, 0], ""),
+        ("x + 2", [0, 0, 0], "adds_two"),
+        ("2 * x.detach() if len(x) < 300 else x", [1, 0, 0], "cuts_the_gradient"),
+    ],
+)
+def test_sizes_cost_their_criterion_and_name_no_mistake(tmp_path, code, earned, mistake):
+    small = load_lesson(written(tmp_path, contract=DOUBLE + SIZES))
+    code = f"def double(x): return {code}"
+    verdict = judged(small, "double", code)
+    assert [c.earned for c in verdict.criteria] == earned and verdict.mistake_names == mistake
+    notebook = Notebook(small.exercises["double"])
+    assert notebook.says({"double": judged_function(code)}) == (f"fails: {mistake}" if mistake else "fails")
+
+
+def test_the_ladder_has_each_size_at_its_ends(tmp_path):
+    small = load_lesson(written(tmp_path, contract=DOUBLE + SIZES))
+    (*_, (criterion, cases)) = small.exercises["double"].cases(0)
+    assert criterion.name == "the smallest and large sizes, and the ends of each range"
+    assert [len(case.inputs["x"]) for case in cases] == [1, 1, 300, 3, 3]
+
+
+def test_what_is_wrong_in_sizes_alone_may_show_a_slip(tmp_path):
+    small = load_lesson(written(tmp_path, contract=DOUBLE + SIZES))
+    verdict = judged(small, "double", "def double(x):\n    if len(x) < 300: return x + x")
+    assert verdict.explanation.startswith("Your function returns None")

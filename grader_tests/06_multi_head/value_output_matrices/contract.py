@@ -68,10 +68,10 @@ def _(draw):
 
 @value_output_matrices.criterion("ValueError unless n_heads divides the width", points=0.25)
 def _(draw):
-    yield call(*weights(draw, 10), 4).raises("n_heads")
-    yield call(*weights(draw, 6), n_heads=12).raises("n_heads")
+    yield call(*weights(draw, 10), 4).raises("n_heads", "W_v", "W_o")
+    yield call(*weights(draw, 6), n_heads=12).raises("n_heads", "W_v", "W_o")
     for wrong in (0, -2, 2.5):
-        yield call(*weights(draw, 6), wrong).raises("n_heads")
+        yield call(*weights(draw, 6), wrong).raises("n_heads", "W_v", "W_o")
     yield call(*weights(draw, 6), 2).does_not_raise()
     yield call(*weights(draw, 3), 3).does_not_raise()
 

@@ -98,5 +98,6 @@ def _(draw):
         yield frequencies(2 * draw.integer(5, 8), method, draw.number(2.0, 4.0), 256)
     yield frequencies(8, "linear", 2.0, 128).raises("method")
     yield frequencies(12, "", 4.0, 256, base=500.0).raises("method")
+    yield frequencies(12, "YARN", 4.0, 256).raises("method")
     for method in ("base", "interpolation", "yarn"):
         yield frequencies(8, method, 2.0, 128).does_not_raise()

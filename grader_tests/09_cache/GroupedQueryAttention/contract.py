@@ -146,8 +146,8 @@ def _(draw):
     yield call(12, 5, 1).raises("d_model", "n_heads")
     yield call(d_model=12, n_heads=6, n_groups=4).raises("n_heads", "n_groups")
     yield call(8, 2, 4).raises("n_heads", "n_groups")
-    for number in (0, -3, 2.5):
-        yield call(12, number, 1).raises("n_heads", "d_model")
+    for number in (0, -3, 2.5):  # the groups do not divide 2.5 either
+        yield call(12, number, 1).raises("n_heads", "d_model", "n_groups")
     for number in (0, -2, 1.5):
         yield call(12, 4, number).raises("n_groups", "n_heads")
     yield call(12, 6, 3).does_not_raise()

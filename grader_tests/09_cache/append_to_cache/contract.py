@@ -70,6 +70,10 @@ def _(draw):
     yield call(kept(draw, B=3, H=2), key, value).raises("key", "value", "cache")  # as many heads in total
     yield call(kept(draw, K=6, V=5), key, value).raises("key", "value", "cache")  # the same total width
     yield call(kept(draw, B=1, K=1, V=1), key, value).raises("key", "value", "cache")  # in both at once
+    for size in ("B", "H"):  # the other way round, where the new ones would be repeated
+        yield call(kept(draw), *new(draw, **{size: 1})).raises("key", "value", "cache")
+    yield call(kept(draw), *new(draw, K=1)).raises("key", "cache")
+    yield call(kept(draw), *new(draw, V=1)).raises("value", "cache")
     yield call(kept(draw, S=9), key, value).does_not_raise()
 
 

@@ -66,7 +66,7 @@ def _():
     yield counted(cycle(), paper, 4, FLOWS)
 
 
-@generate_with_cache.criterion("the prompt, then the likeliest token each time", points=1)
+@generate_with_cache.criterion("the prompt, then the likeliest token each time", points=1.5)
 def _(draw):
     for B, T, n_tokens, N in ((4, 5, 6, 10), (3, 1, 4, 12), (1, 4, 7, 10), (5, 3, 1, 12), (2, 6, 0, 10)):
         s, text = written(some_table(draw, N), draw.integers(0, N, B, T), n_tokens)
@@ -77,13 +77,13 @@ def _(draw):
     yield s.case(ref("tokens"), ref("again")).label(f"{text}, and a second text with the same model")
 
 
-@generate_with_cache.criterion("the prompt in one call, then one call for each token", points=1)
+@generate_with_cache.criterion("the prompt in one call, then one call for each token", points=0.75)
 def _(draw):
     for B, T, n_tokens in ((2, 6, 5), (3, 1, 4), (4, 5, 1), (1, 2, 8)):
         yield counted(some_table(draw), draw.integers(0, 10, B, T), n_tokens, ONCE)
 
 
-@generate_with_cache.criterion("one cache for all calls, no longer than needed", points=0.5)
+@generate_with_cache.criterion("one cache for all calls, no longer than needed", points=0.25)
 def _(draw):
     for B, T, n_tokens in ((2, 6, 5), (3, 1, 4), (4, 5, 1), (1, 2, 8)):
         yield counted(some_table(draw), draw.integers(0, 10, B, T), n_tokens, MEMORY)

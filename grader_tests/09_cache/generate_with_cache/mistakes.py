@@ -115,6 +115,17 @@ right.mistake("starts_at_the_length_of_the_prompt", loses=WRONG).patch("""
     "You say in every step that the new token is at position T. That is true for the first one: each later token is "
     "one position further."
 )
+right.mistake("adds_the_prompt_again", loses=TOKENS).patch("""
+- for _ in range(n_tokens):
++ for step in range(n_tokens):
+@@
+- start += new.shape[1]
++ start += T if step < 2 else 1
++ start = min(start, MOST)
+""").for_each(MOST=("cache.shape[-2] - 1", "cache.shape[-2] - 2", "T + n_tokens - 2")).feedback(
+    "After the first step you add the length of the prompt once more. It is in the cache once: each later call starts "
+    "one position after the one before."
+)
 right.mistake(
     "starts_one_too_early", {"model(new, cache, start)": "model(new, cache, start - (start > 0))"}, loses=WRONG
 ).feedback(

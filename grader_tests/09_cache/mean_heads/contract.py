@@ -54,8 +54,8 @@ def _(draw):
     yield call(draw.normal(12, 5), 6, 4).raises("n_groups", "n_heads")
     yield call(draw.normal(12, 5), 5, 1).raises("n_heads", "weight")
     yield call(draw.normal(12, 5), n_heads=4, n_groups=8).raises("n_groups", "n_heads")
-    for number in (0, -3, 2.5):
-        yield call(draw.normal(12, 5), number, 1).raises("n_heads", "weight")
+    for number in (0, -3, 2.5):  # the groups do not divide 2.5 either
+        yield call(draw.normal(12, 5), number, 1).raises("n_heads", "weight", "n_groups")
     for number in (0, -2, 1.5):
         yield call(draw.normal(12, 5), 4, number).raises("n_groups", "n_heads")
     yield call(draw.normal(12, 5), 6, 6).does_not_raise()

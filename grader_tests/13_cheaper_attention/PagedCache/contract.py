@@ -259,6 +259,14 @@ def _(draw):
     play.tables(*snapshots)
     play.read()
     yield play.case()
+    # Both go on in turns, each in rows of its own page that the other has written in its own
+    play = Session(draw, 8, 5)
+    play.append(play.new(), 1)
+    play.fork("a")
+    for text, T in (("a", 1), ("b", 3), ("a", 1)):
+        play.append(text, T)
+    play.read()
+    yield play.case()
     # The other text is gone, so the page is shared no longer
     play = Session(draw, 5, 4)
     play.append(play.new(), 3)

@@ -398,6 +398,20 @@ right.mistake("other_texts_get_the_copy", loses=FORK).patch("""
 """).feedback(
     "You give the copy to the other texts, and write to the shared page. The text that writes should use the copy."
 )
+right.mistake("the_copy_stays_tied", loses=FORK).patch("""
+- self.keys[table[-1]] = self.keys[shared]
++ self.tied = {**getattr(self, "tied", {}), table[-1]: shared}
++ self.keys[table[-1]] = self.keys[shared]
+@@
+- self.keys[page, row] = key[i].detach()
+- self.values[page, row] = value[i].detach()
++ for there in {page, getattr(self, "tied", {}).get(page, page)}:
++     self.keys[there, row] = key[i].detach()
++     self.values[there, row] = value[i].detach()
+""").feedback(
+    "What one text appends to its copy of a page also changes the page that it was copied from. Copy the numbers: a "
+    "list, a view or a slice of the same tensor still leads to the old ones."
+)
 right.mistake("does_not_let_go_of_the_shared_page", {"            self.drop(shared)\n": ""}, loses=FORK).feedback(
     "You still count the text as a reader of the page that it has just left. The page is then never free again, and "
     "copied once too often."

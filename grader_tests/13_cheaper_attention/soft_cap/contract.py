@@ -58,6 +58,7 @@ def _(draw):
         yield call(draw.normal(4, 6, scale=10.0), cap)
     yield call(draw.normal(3, 5, scale=0.1), cap=20)
     yield call(draw.normal(2, 3, 4, 5, scale=1e4), 30.0)
+    yield call(torch.tensor([[-1e10, -1e30, 1e30, 0.5]]), 5.0).label("scores of -1e30 and 1e30")
     yield call(some_blocked(draw, 4, 7, scale=8.0), 3.0)
     yield call(some_blocked(draw, 2, 3, 5, scale=30.0), 50.0)
     yield call(torch.full((3,), -math.inf), 2.0).label("a row of -inf")

@@ -71,7 +71,7 @@ def allowed_tokens(state, pieces, advance):
     return torch.tensor([i in set(found) for i in range(len(pieces))])
 
 
-# %% states_in_a_list
+# %% states_in_a_list uses often
 def allowed_tokens(state, pieces, advance):
     longest = max(map(len, pieces), default=0)
     reached = [[state] if piece else [] for piece in pieces]  # a list of one state, or of none

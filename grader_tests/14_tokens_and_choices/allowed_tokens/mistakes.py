@@ -95,10 +95,10 @@ right.mistake("asks_backwards", {"for character in piece:": "for character in re
 right.mistake(
     "leaves_out_the_last_character", {"for character in piece:": "for character in piece[:-1]:"}, loses=EVERY
 ).feedback("You leave out the last character of a piece.")
-right.mistake("asks_bytes", {"for character in piece:": "for character in piece.encode():"}, loses=EVERY).feedback(
-    "You give `advance` bytes, which are numbers. It takes a character: go through the string itself."
-)
-right.mistake("goes_on_in_the_state_none", loses=EVERY).patch("""
+right.mistake("asks_bytes", {"for character in piece:": "for character in BYTES:"}, loses=EVERY).for_each(
+    BYTES=("piece.encode()", "map(chr, piece.encode())")
+).feedback("You go through the bytes of a piece. `advance` takes its characters: go through the string itself.")
+right.mistake("goes_on_in_the_state_none", loses=EVERY, clause="end").patch("""
 - if reached is None:
 -     break
 """).feedback("You call `advance` with the state None. Once it has returned None, nothing can follow: stop there.")
@@ -119,7 +119,7 @@ right.mistake(
     "You check each different character only once. A character that occurs twice must be checked twice, in the states "
     "reached there."
 )
-right.mistake("allows_the_empty_piece", {"state if piece else None": "state"}, loses=KINDS).feedback(
+right.mistake("allows_the_empty_piece", {"state if piece else None": "state"}, loses=KINDS, clause="nothing").feedback(
     "You allow an empty piece. It has no character that could be allowed, and a model could repeat it without end."
 )
 right.mistake("takes_false_states_for_none", loses=KINDS).patch("""
@@ -140,7 +140,7 @@ right.mistake(
 right.mistake("stops_at_false_states", {"if reached is None:": "if not reached:"}, loses=KINDS).feedback(
     "You stop at a state such as 0 or the empty string, because `if not state` is true for it. Compare with `is None`."
 )
-right.mistake("remembers_states_in_a_dict", loses=KINDS).patch("""
+right.mistake("remembers_states_in_a_dict", loses=KINDS, clause="states").patch("""
 - allowed = []
 + allowed, known = [], {}
 @@
@@ -215,7 +215,13 @@ right.mistake(arguments.argument_changed("sorts_the_pieces", what="`pieces`"), l
 + return torch.tensor(allowed, dtype=torch.bool)
 """).feedback("You sort the caller's list of pieces in place. Its order is that of the vocabulary: leave it alone.")
 right.mistake("strips_white_space", {"for piece in pieces:": "for piece in map(CLEAN, pieces):"}, loses=EVERY).for_each(
-    CLEAN=("str.strip", "str.rstrip", "str.lstrip", 'lambda piece: "".join(piece.split())')
+    CLEAN=(
+        "str.strip",
+        "str.rstrip",
+        "str.lstrip",
+        'lambda piece: "".join(piece.split())',
+        'lambda piece: "" if piece.isspace() else piece',
+    )
 ).feedback("You remove spaces and line ends from the pieces. They are characters for the grammar like all others.")
 right.mistake(
     "stops_at_the_first_bad_piece",
@@ -228,3 +234,38 @@ right.mistake(
     "You stop at the first piece that is not allowed. The pieces after it may be allowed: go on with the next one."
 )
 right.mistake(results.nothing_returned, {"return torch.tensor": "torch.tensor"}, loses=EVERY)
+right.mistake(
+    "compares_with_equals",
+    {"if reached is None:": "if reached == None:", "(reached is not None)": "(not reached == None)"},
+    loses=KINDS,
+).feedback("You compare a state with None by `==`, which a state may answer as it likes. Compare with `is None`.")
+right.mistake(
+    "copies_the_state",
+    {"reached = state if piece else None": 'reached = __import__("copy").deepcopy(state) if piece else None'},
+    loses=KINDS,
+).feedback(
+    "You copy the state. Not every object can be copied, and a copy need not be the same to `advance`: pass it on as "
+    "it is."
+)
+right.mistake("sorts_the_pieces_first", {"allowed = []": "pieces.sort()\n    allowed = []"}, loses=EVERY).feedback(
+    "You sort the caller's list of pieces. Its order is that of the vocabulary, and that of your result: leave it "
+    "alone."
+)
+allowed_tokens.mistake("remembers_pieces", loses=EVERY).full_code("""
+known = {}
+
+
+def allowed_tokens(state, pieces, advance):
+    for piece in pieces:
+        if piece not in known:
+            reached = state if piece else None
+            for character in piece:
+                reached = advance(reached, character)
+                if reached is None:
+                    break
+            known[piece] = reached is not None
+    return torch.tensor([known[piece] for piece in pieces], dtype=torch.bool)
+""").feedback(
+    "You keep from one call to the next whether a piece is allowed. In another state, or for another grammar, it is "
+    "another question."
+)

@@ -11,7 +11,7 @@ def continuation_log_probability(model, prompt, continuation):
     return -F.cross_entropy(logits[len(prompt) - 1 : -1], continuation, reduction="sum")
 
 
-# %% all_but_the_last_token_read
+# %% all_but_the_last_token_read uses last
 def continuation_log_probability(model, prompt, continuation):
     M = len(continuation)
     ids = torch.cat((prompt, continuation[:-1]))[None]

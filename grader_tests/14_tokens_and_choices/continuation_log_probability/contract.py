@@ -30,8 +30,11 @@ def continuation_log_probability_oracle(model, prompt, continuation):
     return total
 
 
-def asked(state, prompt, continuation, *, count=False, **options):
-    """A script that asks a model; "result", and with `count` how often the model was called."""
+def asked(state, prompt, continuation, *, count=False, plain=False, modes=False, **options):
+    """A script that asks a model; "result", and with `count` how often the model was called.
+
+    plain  the model is a strict function; modes  observe the modes of the model's parts
+    """
     sizes = {name: tensor.shape for name, tensor in state.items()}
     if "table.weight" in sizes:
         made = sample_model("Bigram", state, n_tokens=sizes["table.weight"][0], block_size=64, **options)
@@ -39,8 +42,13 @@ def asked(state, prompt, continuation, *, count=False, **options):
         (n_tokens, width), (block_size, _) = sizes["tokens.weight"], sizes["places.weight"]
         made = sample_model("Windowed", state, n_tokens=n_tokens, width=width, block_size=block_size, **options)
     s = Script(model=made, prompt=prompt, continuation=continuation)
-    s.call(EXERCISE, s.model, s.prompt, s.continuation, name="result")
+    s.inputs["given"] = sample_model("strict", model=s.model) if plain else s.model
+    if modes:
+        s.call(method(s.model, "train"))
+    s.call(EXERCISE, s.given, s.prompt, s.continuation, name="result")
     observed = [ref("result")]
+    if modes:
+        observed.append(s.call(helper("modes_of"), s.model, name="modes"))
     if count:
         calls = s.call(helper("attribute"), s.model, "calls", name="calls")
         s.call(method(calls, "__len__"), name="number of calls")
@@ -54,9 +62,9 @@ def weights(draw, N=7, width=5, block_size=32, **options):
     return draw.state(tokens__weight=(N, width), places__weight=(block_size, width), out__weight=(N, width), **options)
 
 
-def asked_of(draw, T, M, N=7, *, count=False, block_size=32, **options):
-    state = weights(draw, N, block_size=block_size, **options)
-    return asked(state, draw.integers(0, N, T), draw.integers(0, N, M), count=count)
+def asked_of(draw, T, M, N=7, *, block_size=32, dtype=torch.float32, **how):
+    state = weights(draw, N, block_size=block_size, dtype=dtype)
+    return asked(state, draw.integers(0, N, T), draw.integers(0, N, M), **how)
 
 
 HALF = {"table.weight": torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5], [0.125, 0.75, 0.125]]).log()}
@@ -76,9 +84,11 @@ continuation_log_probability.example(
 )
 
 
-@continuation_log_probability.criterion("the sum of the log-probabilities of the continuation", points=0.75)
+@continuation_log_probability.criterion("the sum of the log-probabilities of the continuation", points=0.5)
 def _(draw):
     yield asked_of(draw, 4, 3)
+    yield asked_of(draw, 3, 2, plain=True).tries("function")
+    yield asked_of(draw, 2, 5, plain=True).tries("function")
     yield asked_of(draw, 1, 5)
     yield asked_of(draw, 6, 1)
     yield asked_of(draw, 1, 1)
@@ -89,7 +99,7 @@ def _(draw):
     yield asked(weights(draw), twice, twice).label("a continuation that repeats the prompt")
 
 
-@continuation_log_probability.criterion("the model is called once", points=0.5)
+@continuation_log_probability.criterion("the model is called once", points=0.5, tries="call")
 def _(draw):
     yield asked_of(draw, 3, 4, count=True)
     yield asked_of(draw, 1, 2, count=True)
@@ -97,7 +107,7 @@ def _(draw):
     yield asked_of(draw, 2, 1, count=True)
 
 
-@continuation_log_probability.criterion("improbable continuations", points=0.25)
+@continuation_log_probability.criterion("improbable continuations", points=0.25, tries="improbable")
 def _(draw):
     for size in (200, 2000):
         table = {"table.weight": size * draw.uniform(5, 5, low=-1.0, high=1.0)}
@@ -119,5 +129,10 @@ def _(draw):
     yield asked_of(draw, 3, 2, dtype=torch.float64).with_gradients()
     yield asked_of(draw, 1, 4, dtype=torch.float64)
     yield asked_of(draw, 2, 3)
-    yield asked_of(draw, 3, 4).does_not_mutate()
+    yield asked_of(draw, 3, 4, modes=True).does_not_mutate()
     yield asked_of(draw, 3, 4).device_only()
+
+
+@continuation_log_probability.sizes(points=0.25, T=(1, 4, 300), M=(1, 3, 300), N=(1, 7, 300))
+def _(draw, T, M, N):
+    return asked_of(draw, T, M, N, block_size=T + M)

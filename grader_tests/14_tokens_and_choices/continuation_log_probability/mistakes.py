@@ -157,7 +157,7 @@ right.mistake("asks_without_a_batch", {"model(ids[None])[0]": "model(ids)"}, los
 right.mistake("asks_for_tokens_as_a_batch", {"model(ids[None])[0]": "model(ids[:, None])[:, 0]"}, loses=SUM).feedback(
     "You give the model a batch of single tokens, so none of them sees the ones before it. Give it one text."
 )
-continuation_log_probability.mistake("asks_for_each_token", loses=ONCE).full_code("""
+continuation_log_probability.mistake("asks_for_each_token", loses=ONCE, clause="call").full_code("""
 def continuation_log_probability(model, prompt, continuation):
     ids, total = prompt, 0.0
     for token in continuation:
@@ -183,6 +183,7 @@ right.mistake(
     "logarithm_of_softmax",
     {"torch.log_softmax(rows, dim=-1)": "torch.log(torch.softmax(rows, dim=-1)EPS)"},
     loses=SMALL,
+    clause="improbable",
 ).for_each(EPS=("", " + 1e-9", " + 1e-12")).feedback(
     "You take the logarithm after softmax, which rounds small probabilities to 0. `log_softmax` computes the "
     "logarithms directly."
@@ -228,3 +229,25 @@ right.mistake(
     "softmax_over_the_batch", {"torch.log_softmax(rows, dim=-1)": "torch.log_softmax(rows[None], dim=0)[0]"}, loses=SUM
 ).feedback("Your softmax runs over the batch. With one text each probability is 1: it has to run over the vocabulary.")
 right.mistake(results.nothing_returned, {"return logs": "logs"}, loses=SUM)
+right.mistake("asks_for_more_than_the_logits", {"model(ids[None])": "ASKED"}, loses=SUM, clause="function").for_each(
+    ASKED=("model.forward(ids[None])", "model(ids[None].to(next(model.parameters()).device))")
+).feedback(
+    "You ask the model for more than its logits, such as its parameters. It may be a plain function, which has only a "
+    "call: `model(ids)`."
+)
+right.mistake(
+    "puts_the_model_into_evaluation_mode", {"logs = ": "model.eval()\n    logs = "}, loses=(SUM, FORM)
+).feedback(
+    "You call `model.eval()`. The model may be a plain function, which has no such method, and its mode "
+    "is not yours to change."
+)
+right.mistake("asks_with_other_integers", {"model(ids[None])": "model(ids[None].int())"}, loses=SUM).feedback(
+    "You give the model ids that are not int64. The ids that you get are: pass them on in their dtype."
+)
+right.mistake("names_the_argument", {"model(ids[None])": "model(NAME=ids[None])"}, loses=SUM).for_each(
+    NAME=("ids", "input_ids", "x")
+).feedback("You give the model its ids by a name. A function may call its argument anything: pass them by position.")
+right.mistake("squeezes_the_logits", {"model(ids[None])[0]": "model(ids[None, :-1]).squeeze()"}, loses=SUM).feedback(
+    "You squeeze the logits, which also drops the dimension of the positions if there is only one. Take the first of "
+    "the batch, `[0]`."
+)

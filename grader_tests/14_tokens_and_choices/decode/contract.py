@@ -2,9 +2,9 @@
 
 import torch
 
-from grading.exercises.exercise import call, exercise
+from grading.exercises.exercise import EXERCISE, Script, call, exercise
 
-from ..common import drawn_text, learned, mixed_text, plain_text, text_where
+from ..common import drawn_text, learned, mixed_text, plain_text
 from ..encode.cases import encoded
 
 decode = exercise(
@@ -41,26 +41,39 @@ decode.example("a tensor of ids", call(torch.tensor([256, 33]), [(72, 105)]))
 decode.example("an id that does not exist", call([97, 257], [(97, 98)]).raises("ids"))
 
 
-@decode.criterion("the text of all pieces", points=0.75)
+@decode.criterion("the text of all pieces", points=0.5)
 def _(draw):
     for n_merges in (1, 4, 8):
         trained = plain_text(draw, min(n_merges, 4), words=24)
         merges = learned(trained, n_merges)
         yield call(encoded(drawn_text(draw, "abcde", 8, 4), merges), merges)
-    trained = text_where(lambda: mixed_text(draw), lambda text: len(learned(text, 9)) == 9)
+    trained = draw.until(lambda: mixed_text(draw), lambda text: len(learned(text, 9)) == 9)
     merges = learned(trained, 9)
-    yield call(encoded(trained, merges), merges)
+    yield call(encoded(trained, merges), merges).tries("pieces", "whole")
     text = mixed_text(draw)
     yield call(list(text.encode()), [])
     yield call(list(f" {drawn_text(draw, 'aB', 3, 2)}\r\n  C\n\r\n".encode()), [])
     yield call(encoded(text, merges), merges)
-    yield call([*"\ufeffa\ufeff".encode(), 97 + draw.integer(0, 26)], []).label("a text that begins with U+FEFF")
+    yield (
+        call([*"\ufeffa\ufeff".encode(), 97 + draw.integer(0, 26)], [])
+        .tries("whole")
+        .label("a text that begins with U+FEFF")
+    )
     merges = [(97, 97), (256, 256), (257, 257), (258, 97)]  # each made of the one before
     yield call([257 + draw.integer(0, 2), 98, 259, 32, 256, 258], merges)
     yield call([], merges)
+    s = Script(ids=[256, 97, 256], first=[(97, 98 + draw.integer(0, 9))], other=[(110 + draw.integer(0, 9), 97)])
+    s.call(EXERCISE, s.ids, s.first)
+    s.call(EXERCISE, s.ids, s.other)
+    yield s.case().label("the second of two calls, with as many merges as the first")
+    yield (
+        call([97, 0, 98 + draw.integer(0, 9), 0, 0], [])
+        .tries("whole")
+        .label("a text that ends with two NUL characters")
+    )
 
 
-@decode.criterion("bytes that are not UTF-8", points=0.5)
+@decode.criterion("bytes that are not UTF-8", points=0.5, tries="broken")
 def _(draw):
     odd = [draw.integer(128, 192) for _ in range(3)]  # bytes that only continue a character
     yield call([97, odd[0], 98], [])
@@ -73,7 +86,7 @@ def _(draw):
     yield call([257, 130, 257], [(97, 226), (256, 130)])
 
 
-@decode.criterion("ValueError for an id that does not exist", points=0.5)
+@decode.criterion("ValueError for an id that does not exist", points=0.5, tries="unknown")
 def _(draw):
     merges = learned(plain_text(draw, 3), 3)
     for wrong in (259, 260 + draw.integer(0, 900), -1, -draw.integer(2, 250)):
@@ -92,7 +105,21 @@ def _(draw):
 def _(draw):
     merges = learned(plain_text(draw, 3), 3)
     ids = encoded(drawn_text(draw, "abcde", 6, 4), merges)
-    yield call(torch.tensor(ids), merges)
-    yield call(torch.tensor([258, 97, 256]), merges)
-    yield call(torch.tensor([258, 257], dtype=torch.int32), merges)
+    yield call(torch.tensor(ids), merges).tries("tensor")
+    yield call(torch.tensor([258, 97, 256]), merges).tries("tensor")
+    yield call(torch.tensor([258, 257], dtype=torch.int32), merges).tries("tensor")
+    yield call(torch.empty(0, dtype=torch.int64), merges).tries("tensor")
     yield call(ids=ids, merges=merges).does_not_mutate()
+
+
+@decode.sizes(points=0.25, length=(1, 12, 5000), n_merges=(0, 4, 300))
+def _(draw, length, n_merges):
+    pieces, merges = [chr(i) for i in range(97, 123)], []
+    for _ in range(n_merges):
+        left, right = draw.until(
+            lambda: draw.integers(0, len(pieces), 2).tolist(), lambda pair: sum(len(pieces[i]) for i in pair) < 20
+        )
+        pieces.append(pieces[left] + pieces[right])
+        merges.append(tuple(97 + i if i < 26 else 230 + i for i in (left, right)))
+    ids = [97 + i if i < 26 else 230 + i for i in draw.integers(0, len(pieces), length).tolist()]
+    return call(ids, merges).label(f"{length} ids, {n_merges} merges")

@@ -53,7 +53,7 @@ right.mistake("treats_odd_bytes_otherwise", {'errors="replace"': "errors=HOW"}, 
 right.mistake(
     "writes_question_marks", {'errors="replace")': 'errors="replace").replace("\\ufffd", "?")'}, loses=ODD
 ).feedback("You write a question mark for bytes that are not UTF-8. They become the character `�`, U+FFFD.")
-right.mistake("one_mark_for_several", loses=ODD).patch("""
+right.mistake("one_mark_for_several", loses=ODD, clause="broken").patch("""
 - return found.decode("utf-8", errors="replace")
 + import re
 + return re.sub("\\ufffd+", "\\ufffd", found.decode("utf-8", errors="replace"))
@@ -131,7 +131,7 @@ right.mistake(
     arguments.not_refused("You do not refuse ids that do not exist. Raise a ValueError that names `ids` and the id."),
     loses=ERROR,
 )
-right.mistake("takes_negative_ids", {"i < 0 or i >=": "i >="}, loses=ERROR).feedback(
+right.mistake("takes_negative_ids", {"i < 0 or i >=": "i >="}, loses=ERROR, clause="unknown").feedback(
     "You accept negative ids. Python counts them from the end of a list, so they give some piece: refuse them."
 )
 right.mistake("takes_ids_that_are_too_large", {"i < 0 or i >= len(pieces)": "i < 0"}, loses=ERROR).feedback(
@@ -172,7 +172,7 @@ right.mistake("fails_without_ids", loses=TEXT).patch("""
 right.mistake(arguments.asserts(), loses=ERROR)
 right.mistake(arguments.wrong_error("IndexError"), loses=ERROR)
 right.mistake(arguments.error_without_name(), loses=ERROR)
-decode.mistake("fails_for_a_tensor", loses=FORM).full_code("""
+decode.mistake("fails_for_a_tensor", loses=FORM, clause="tensor").full_code("""
 def decode(ids, merges):
     pieces = {i: bytes([i]) for i in range(256)}
     for m, (left, right) in enumerate(merges):
@@ -195,7 +195,9 @@ right.mistake(arguments.argument_changed("uses_up_the_ids", what="`ids`"), loses
 + while ids:
 +     i = ids.pop(0)
 """).feedback("You take the ids out of the caller's list, so it is empty afterwards. Read them without `pop` or `del`.")
-right.mistake("drops_the_byte_order_mark", {'found.decode("utf-8", errors="replace")': "TEXT"}, loses=TEXT).for_each(
+right.mistake(
+    "drops_the_byte_order_mark", {'found.decode("utf-8", errors="replace")': "TEXT"}, loses=TEXT, clause="whole"
+).for_each(
     TEXT=('found.decode("utf-8-sig", errors="replace")', 'found.decode("utf-8", errors="replace").lstrip("\\ufeff")')
 ).feedback(
     "You drop the character U+FEFF at the start of a text, as `utf-8-sig` does. It is a character like all others."
@@ -229,3 +231,47 @@ right.mistake(arguments.argument_changed("expands_the_ids_in_place", what="`ids`
 + return found.decode("utf-8", errors="replace")
 """).feedback("You take the merges apart in the caller's own list, so it holds other ids afterwards. Make a new list.")
 right.mistake(results.nothing_returned, {"return found.decode(": "found.decode("}, loses=TEXT)
+right.mistake("takes_int64_only", loses=FORM).patch("""
+- found = b""
++ if isinstance(ids, torch.Tensor) and ids.dtype != torch.int64:
++     raise ValueError(f"ids is {ids.dtype}")
++ found = b""
+""").feedback("You refuse a tensor of another integer dtype than int64. Any integer tensor is valid.")
+right.mistake("looks_for_the_largest_of_nothing", loses=TEXT).patch("""
+- found = b""
++ EMPTY
++ found = b""
+""").for_each(EMPTY=("min(ids)", "max(ids)", "ids[0]")).feedback(
+    "Your function fails for a list without ids, because `min`, `max` or `[0]` of nothing raises an error. Its text "
+    "is the empty string."
+)
+right.mistake(
+    "drops_nul_characters",
+    {'found.decode("utf-8", errors="replace")': 'found.decode("utf-8", errors="replace").HOW'},
+    loses=TEXT,
+).for_each(HOW=('rstrip("\\0")', 'strip("\\0")', 'replace("\\0", "")')).feedback(
+    "You take NUL characters for padding and drop them. They are characters of the text like all others."
+)
+right.mistake("one_mark_for_each_byte", loses=ODD).patch("""
+- return found.decode("utf-8", errors="replace")
++ return "".join(c if c < "\\ud800" or c > "\\udfff" else "\\ufffd" for c in found.decode("utf-8", "surrogateescape"))
+""").feedback(
+    'You write one `�` for each wrong byte. `errors="replace"` writes one for several bytes that begin a character.'
+)
+decode.mistake("keeps_its_table", loses=TEXT).full_code("""
+table = []
+
+
+def decode(ids, merges):
+    if len(table) != 256 + len(merges):
+        table[:] = [bytes([i]) for i in range(256)]
+        for left, right in merges:
+            table.append(table[left] + table[right])
+    for i in ids:
+        if not 0 <= i < len(table):
+            raise ValueError(f"ids has the id {i}")
+    return b"".join(table[i] for i in ids).decode("utf-8", errors="replace")
+""").feedback(
+    "You keep the table of pieces from one call to the next, and use it again for other merges, if they are as many. "
+    "Make it from `merges` in each call."
+)

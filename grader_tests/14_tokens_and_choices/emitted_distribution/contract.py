@@ -95,7 +95,9 @@ def plain(draw, N, *others):
     return torch.tensor([0.5, 0.75, 0.5, *others][:N])[draw.permutation(N)]
 
 
-@emitted_distribution.criterion("a right `verify` emits the target, one that accepts everything the draft", points=0.25)
+@emitted_distribution.criterion(
+    "a right `verify` emits the target, one that accepts everything the draft", points=0.2, tries="emitted second"
+)
 def _(draw):
     draft, target = drawn(draw, 4)
     decisions = torch.ones(4), draw.distribution(4, 4)
@@ -108,10 +110,11 @@ def _(draw):
     # Each draws some tokens that the other never draws; the one that both draw has the same probability
     order = draw.permutation(5)
     draft, target = torch.tensor([0.5, 0.25, 0.25, 0, 0])[order], torch.tensor([0.5, 0, 0, 0.375, 0.125])[order]
-    yield deciding(draft, target, *speculative(draft, target)).label("a right `verify`; tokens of which one has none")
+    case = deciding(draft, target, *speculative(draft, target)).tries("emitted", "exact", "second")
+    yield case.label("a right `verify`; tokens of which one has none")
 
 
-@emitted_distribution.criterion("a wrong `verify` emits something else", points=0.25)
+@emitted_distribution.criterion("a wrong `verify` emits something else", points=0.2, tries="emitted second")
 def _(draw):
     draft, target = halved(draw, 4)
     thresholds, _ = speculative(draft, target)
@@ -126,7 +129,7 @@ def _(draw):
         yield deciding(*drawn(draw, N), *decisions).label(f"a `verify` that decides otherwise for each of {N} tokens")
 
 
-@emitted_distribution.criterion("exact to 1e-3 for any thresholds, without chance", points=0.25)
+@emitted_distribution.criterion("exact to 1e-3 for any thresholds, without chance", points=0.2, tries="exact second")
 def _(draw):
     draft, target = drawn(draw, 4)
     thresholds, corrected = speculative(draft, target)
@@ -159,7 +162,7 @@ def _(draw):
     yield made.label("two calls with the same `verify`")
 
 
-@emitted_distribution.criterion("a tensor (N,) of the dtype of `draft`", points=0.25, check_types=True)
+@emitted_distribution.criterion("a tensor (N,) of the dtype of `draft`", points=0.2, tries="second", check_types=True)
 def _(draw):
     draft, target = drawn(draw, 3)
     case = deciding(draft, target, plain(draw, 3), draw.distribution(3, 3))
@@ -168,3 +171,10 @@ def _(draw):
     draft, target = (draw.distribution(3, dtype=torch.float64) for _ in range(2))
     decisions = torch.ones(3, dtype=torch.float64), draw.distribution(3, 3, dtype=torch.float64)
     yield deciding(draft, target, *decisions).label("a `verify` that accepts everything, torch.float64")
+
+
+@emitted_distribution.sizes(points=0.2, N=(1, 3, 5))  # a right answer may ask at thousands of chances for each token
+def _(draw, N):
+    draft, target = draw.distribution(N), draw.distribution(N)
+    decisions = torch.full((N,), 0.5), torch.eye(N)[draw.permutation(N)]
+    return deciding(draft, target, *decisions).label(f"a `verify` that accepts half of the time, {N} tokens")

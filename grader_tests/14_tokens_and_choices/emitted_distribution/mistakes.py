@@ -108,7 +108,7 @@ def emitted_distribution(verify, draft, target):
         emitted[token] += draft[token] * threshold
         emitted += draft[token] * (1 - threshold) * instead
     return emitted
-""").for_each(HOW=[f"{rounds}, {bound}" for rounds in (2, 3, 4, 5, 6) for bound in range(3)]).feedback(
+""").for_each(HOW=[f"{rounds}, {bound}" for rounds in (2, 3, 4, 5, 6) for bound in range(2)]).feedback(
     "You stop too early: your thresholds are not exact to 1e-3. Each halving of the interval doubles the precision."
 )
 emitted_distribution.mistake("few_chances", loses=EXACT).full_code("""
@@ -283,3 +283,17 @@ def emitted_distribution(verify, draft, target):
     "You ask for one chance only, so a token counts as accepted always or never. Find the threshold."
 )
 right.mistake(results.nothing_returned, {"    return emitted": "    print(emitted)"}, loses=(RIGHT, WRONG))
+right.mistake(
+    "a_row_that_is_no_distribution",
+    {"both = torch.stack([target, target])": "both = torch.stack([target, ROW])"},
+    loses=(RIGHT, WRONG),
+    clause="second",
+).for_each(ROW=("torch.zeros_like(target)", "torch.ones_like(target)")).feedback(
+    "The second row of `target` that you give to `verify` is no distribution. It has to be one, of the "
+    "token after the drafted one."
+)
+right.mistake("stops_the_search_early", {"range(20)": "range(ROUNDS)"}, loses=EXACT, clause="exact").for_each(
+    ROUNDS=(2, 3, 4, 5, 6)
+).feedback(
+    "You stop too early: your thresholds are above the right ones. Each halving of the interval doubles the precision."
+)

@@ -1,9 +1,9 @@
 """`encode`: the ids of a text, by merges that were learned."""
 
-from grading.exercises.exercise import call, exercise
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, method, ref
 
-from ..common import drawn_text, learned, mixed_text, plain_text, text_where
-from .cases import encoded, telling
+from ..common import drawn_text, learned, mixed_text, plain_text
+from .cases import drawn_merges, encoded, telling
 
 encode = exercise(
     "encode",
@@ -35,7 +35,7 @@ encode.example("nothing is learned", call("é", []))
 encode.example("a list of plain ints", call("abab", [(97, 98)]), check_types=True)
 
 
-@encode.criterion("the pair that was learned first is joined first", points=1.25)
+@encode.criterion("the pair that was learned first is joined first", points=1.25, tries="first left")
 def _(draw):
     yield call(*telling(draw, "abc", 2, 8, ["leftmost pair"]))
     yield call(*telling(draw, "abc", 3, 10, ["leftmost pair", "longest piece"]))
@@ -45,14 +45,14 @@ def _(draw):
         yield call(*telling(draw, "abc", 8, 60)).label("a text of 60 letters, 8 merges")
 
 
-@encode.criterion("every occurrence, from left to right", points=0.5)
+@encode.criterion("every occurrence, from left to right", points=0.5, tries="left")
 def _(draw):
     def runs(n_merges):
         def make():
             return "".join("ab"[i % 2] * draw.integer(1, 7) for i in range(7))
 
-        merges = learned(text_where(make, lambda text: len(learned(text, n_merges)) == n_merges), n_merges)
-        return call(text_where(make, lambda text: encoded(text, merges, True) != encoded(text, merges)), merges)
+        merges = learned(draw.until(make, lambda text: len(learned(text, n_merges)) == n_merges), n_merges)
+        return call(draw.until(make, lambda text: encoded(text, merges, True) != encoded(text, merges)), merges)
 
     yield call("a" * draw.integer(2, 12), [(97, 97)])
     yield call("a" * 7, [(97, 97)])
@@ -62,10 +62,10 @@ def _(draw):
     yield runs(4)
 
 
-@encode.criterion("any text, also one that was never seen", points=1)
+@encode.criterion("any text, also one that was never seen", points=0.75, tries="unseen")
 def _(draw):
     for n_merges in (2, 6):
-        trained = text_where(lambda: mixed_text(draw), lambda text, n=n_merges: len(learned(text, n)) == n)
+        trained = draw.until(lambda: mixed_text(draw), lambda text, n=n_merges: len(learned(text, n)) == n)
         yield call(trained, learned(trained, n_merges))
         yield call(mixed_text(draw), learned(trained, n_merges))
     merges = learned(plain_text(draw, 3), 3)
@@ -73,6 +73,7 @@ def _(draw):
     yield call("abcde"[draw.integer(0, 5)], merges)
     yield call("", merges)
     yield call(drawn_text(draw, "abc", 4, 3), [])
+    yield call("e\u0301\u00e9e\u0301", [(101, 204), (195, 169)])  # an accent of its own, and a letter that has it
     gaps = learned("  ab  ab  A\r\nA\r\n", 4)
     yield call(f"  {drawn_text(draw, 'abA', 4, 2, gap='  ')}\r\n ", gaps)
 
@@ -82,3 +83,15 @@ def _(draw):
     merges = learned(plain_text(draw, 4), 4)
     yield call(drawn_text(draw, "abcde", 8, 4), merges).does_not_mutate()
     yield call(text=drawn_text(draw, "abcde", 6, 4), merges=merges)
+    s = Script(text=drawn_text(draw, "abcde", 6, 4), merges=merges)
+    first = s.call(EXERCISE, s.text, s.merges, name="first")
+    s.call(method(first, "append"), 0)
+    s.call(EXERCISE, s.text, s.merges, name="again")
+    yield s.case(ref("again")).label("two calls, and a change of the first list in between")
+
+
+@encode.sizes(points=0.25, length=(1, 30, 4000), n_merges=(0, 4, 60))
+def _(draw, length, n_merges):
+    trained, text = ("".join("abcde"[int(i)] for i in draw.integers(0, 5, n)) for n in (400, length))
+    merges = drawn_merges(draw, trained, n_merges)
+    return call(text, merges).label(f"a text of {length} characters, {n_merges} merges")

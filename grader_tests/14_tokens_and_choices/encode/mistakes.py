@@ -1,6 +1,6 @@
 """Known mistakes in `encode`."""
 
-from ...shared.families import arguments, results
+from ...shared.families import arguments, results, texts
 from .contract import encode
 
 ORDER, EVERY, ANY, FORM = "the pair", "every", "any text", "a list"
@@ -182,6 +182,7 @@ right.mistake(
     "joins_from_the_right",
     {"join(ids, pair, learned[pair])": "join(ids[::-1], pair[::-1], learned[pair])[::-1]"},
     loses=EVERY,
+    clause="left",
 ).feedback("You join from right to left. In `aaa` the two letters on the left become one id.")
 right.mistake("joins_overlapping_pairs", loses=EVERY).patch("""
 - if tuple(ids[i : i + 2]) == pair:
@@ -197,7 +198,9 @@ right.mistake("loses_the_last_id", {"while i < len(ids)": "while i < len(ids) - 
 right.mistake("misses_the_last_pair", {"zip(ids, ids[1:])": "zip(ids[:-1], ids[1:-1])"}, loses=EVERY).feedback(
     "You do not look at the last pair of the text. A list of n ids has n - 1 pairs of neighbours."
 )
-right.mistake("uses_code_points", {'list(text.encode("utf-8"))': "[ord(c) for c in text]"}, loses=ANY).feedback(
+right.mistake(
+    "uses_code_points", {'list(text.encode("utf-8"))': "[ord(c) for c in text]"}, loses=ANY, clause="unseen"
+).feedback(
     "You begin with characters instead of bytes. Many characters have several bytes in UTF-8, and `ord` then gives "
     "numbers that belong to merges."
 )
@@ -210,7 +213,7 @@ right.mistake("uses_another_encoding", {'text.encode("utf-8")': "ENCODED"}, lose
     )
 ).feedback("You use another encoding than UTF-8. Use `encode('utf-8')`: every text has bytes in it.")
 right.mistake("cleans_the_text", {'text.encode("utf-8")': 'CLEAN.encode("utf-8")'}, loses=ANY).for_each(
-    CLEAN=("text.lower()", "text.strip()", '" ".join(text.split())')
+    CLEAN=texts.CHANGED
 ).feedback("You change the text before you encode it. Capitals, spaces and line ends are bytes like all others.")
 right.mistake("encodes_words_apart", loses=ANY).patch("""
 - known = [pair for pair in zip(ids, ids[1:]) if pair in learned]
@@ -313,3 +316,41 @@ right.mistake("stops_at_a_missing_pair", loses=ORDER).patch("""
     "You stop at the first learned pair that does not occur in the text. Later ones may: go on with the next."
 )
 right.mistake(results.nothing_returned, {"            return ids": "            return print(ids)"}, loses=ORDER)
+right.mistake(
+    "keeps_one_of_the_pairs_that_begin_alike",
+    {"if pair in learned]": "if dict(merges).get(pair[0]) == pair[1]]"},
+    loses=ORDER,
+).feedback(
+    "You keep the pairs in a dict by their first id, so that of several that begin with the same id only the last is "
+    "left. Use whole pairs as keys."
+)
+encode.mistake("remembers_texts", loses=EVERY).full_code("""
+known = {}
+
+
+def encode(text, merges):
+    if text not in known:
+        ids = "".join(map(chr, text.encode("utf-8")))
+        for m, (left, right) in enumerate(merges):
+            ids = ids.replace(chr(left) + chr(right), chr(256 + m))
+        known[text] = list(map(ord, ids))
+    return list(known[text])
+""").feedback(
+    "You keep the ids of a text from one call to the next, and return them for other merges, too. They depend on both."
+)
+encode.mistake("hands_out_what_it_keeps", loses=FORM).full_code("""
+known = {}
+
+
+def encode(text, merges):
+    asked = text, tuple(map(tuple, merges))
+    if asked not in known:
+        ids = "".join(map(chr, text.encode("utf-8")))
+        for m, (left, right) in enumerate(merges):
+            ids = ids.replace(chr(left) + chr(right), chr(256 + m))
+        known[asked] = list(map(ord, ids))
+    return known[asked]
+""").feedback(
+    "You keep your result and return the same list again. A caller who changes it changes what you return next: "
+    "return a new list."
+)

@@ -41,18 +41,20 @@ min_p.example("a negative bound", call(torch.tensor([0.0, 1.0]), -0.1).raises("p
 min_p.example("float64 stays float64", call(torch.tensor([0.3, 0.7]).log().double(), 0.1), check_types=True)
 
 
-@min_p.criterion("which tokens are kept, row by row", points=0.5)
+@min_p.criterion("which tokens are kept, row by row", points=0.25)
 def _(draw):
     for p in BOUNDS:
         yield call(spread_logits(draw, FIVE), p)
         yield call(spread_logits(draw, FLAT), p)
+    yield call(spread_logits(draw, FIVE), 0.2).exact_zeros().tries("zeros").label("which of five are exactly 0, p=0.2")
     for p in (0.0, 1.0, 0, 1):
         yield call(spread_logits(draw, FIVE), p)
     yield call(torch.cat([spread_logits(draw, FIVE, 2), spread_logits(draw, FLAT, 2)]), 0.6).does_not_mutate()
     yield call(torch.stack([spread_logits(draw, FIVE, 3), spread_logits(draw, FLAT, 3)]), 0.2)
     yield call(logits=spread_logits(draw, FIVE, 1, 1), p=0.4)
     twins = torch.tensor([0.3, 0.3, 0.25, 0.1, 0.05]).log()[draw.permutation(5)]
-    yield call(twins, 0.5).label("two tokens are the most probable")
+    for p in (0.5, 1.0):
+        yield call(twins, p).label(f"two tokens are the most probable, p={p}")
 
 
 @min_p.criterion("logits of -inf, gradients, float64, any layout and device", points=0.25, check_types=True)
@@ -63,14 +65,23 @@ def _(draw):
     yield call(spread_logits(draw, FIVE, 2) + 1e3, 0.2).label("logits of about 1000")
     yield call(spread_logits(draw, FIVE, 3), 0.2).with_gradients()
     yield call(spread_logits(draw, FLAT, 2, 2).double(), 0.6).with_gradients()
-    yield call(non_contiguous(spread_logits(draw, FIVE, 3)), 0.13)
+    yield call(non_contiguous(spread_logits(draw, FIVE, 2, 3)), 0.13)
     yield call(spread_logits(draw, FIVE, 3), 0.2).device_only()
 
 
-@min_p.criterion("ValueError unless 0 <= p <= 1", points=0.25)
+@min_p.criterion("ValueError unless 0 <= p <= 1", points=0.25, tries="share")
 def _(draw):
     for wrong in (-0.1, 1.5, 2, -draw.number(0.01, 3.0), 1 + draw.number(0.01, 3.0)):
         yield call(draw.normal(4), wrong).raises("p")
     yield call(draw.normal(4), 0.0).does_not_raise()
     yield call(draw.normal(4), 1.0).does_not_raise()
     yield call(draw.normal(4), 0.3).does_not_raise()
+
+
+@min_p.sizes(points=0.25, N=(1, 5, 300), rows=(1, 2, 300), p=(0.0, 0.2, 1.0))
+def _(draw, N, rows, p):
+    def is_clear(row):
+        ratios = (row - row.max()).double().exp()
+        return p in (0, 1) or bool(((ratios / p - 1).abs() > 2e-4).all())
+
+    return call(torch.stack([draw.until(lambda: draw.normal(N), is_clear) for _ in range(rows)]), p)

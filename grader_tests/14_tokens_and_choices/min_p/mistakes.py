@@ -139,9 +139,11 @@ right.mistake(
     "largest logit first."
 )
 right.mistake(arguments.not_refused("You do not raise a ValueError for a `p` below 0 or above 1."), loses=ERROR)
-right.mistake(arguments.unchecked("refuses_one_side_only"), {"not 0 <= p <= 1": "SIDE"}, loses=ERROR).for_each(
-    SIDE=("p > 1", "p < 0")
-).feedback("You refuse a `p` that is too large or one that is too small, but not both. It has to be from 0 to 1.")
+right.mistake(
+    arguments.unchecked("refuses_one_side_only"), {"not 0 <= p <= 1": "SIDE"}, loses=ERROR, clause="share"
+).for_each(SIDE=("p > 1", "p < 0")).feedback(
+    "You refuse a `p` that is too large or one that is too small, but not both. It has to be from 0 to 1."
+)
 # One mistake, since a ValueError of the learner's own is compared by its type, which `math.log(0)` raises as well
 right.mistake(arguments.valid_refused("refuses_an_end"), {"not 0 <= p <= 1": "not ENDS"}, loses=(KEPT, ERROR)).for_each(
     ENDS=("0 < p <= 1", "0 <= p < 1", "0 < p < 1", "0 <= p <= 1 or math.log(p) > 0")
@@ -281,3 +283,9 @@ right.mistake("works_along_the_first_dimension", loses=KEPT).patch("""
 - return kept / kept.sum(dim=-1, keepdim=True)
 + return kept / kept.sum(dim=0)
 """).feedback("You work along the first dimension throughout. The tokens are in the last dimension, `dim=-1`.")
+right.mistake(
+    "leaves_traces",
+    {"return kept / kept.sum(dim=-1, keepdim=True)": "return (kept / kept.sum(dim=-1, keepdim=True)).clamp(min=1e-12)"},
+    loses=KEPT,
+    clause="zeros",
+).feedback("You leave a tiny probability to tokens that are not kept. Theirs is exactly 0, so that none is ever drawn.")

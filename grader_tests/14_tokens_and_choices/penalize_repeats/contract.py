@@ -49,13 +49,13 @@ def some(draw, N, T):
     return torch.cat([order[:1].repeat(2), order[draw.integers(0, N - 1, T - 2)]])[draw.permutation(T)]
 
 
-@penalize_repeats.criterion("lower logits, once for each token that has occurred", points=0.5)
+@penalize_repeats.criterion("lower logits, once for each token that has occurred", points=0.25)
 def _(draw):
     for penalty in (1.2, 2.0, 5.0):
         yield call(mixed(draw, 6), draw.permutation(6)[:3], penalty)
-    yield call(mixed(draw, 7), some(draw, 7, 5), 1.5)
-    yield call(mixed(draw, 5), some(draw, 5, 20), 2)
-    yield call(mixed(draw, 6), some(draw, 6, 4), draw.number(0.3, 0.8))
+    yield call(mixed(draw, 7), some(draw, 7, 5), 1.5).tries("once")
+    yield call(mixed(draw, 5), some(draw, 5, 20), 2).tries("once")
+    yield call(mixed(draw, 6), some(draw, 6, 4), draw.number(0.3, 0.8)).tries("penalty", "once")
     yield call(mixed(draw, 6), some(draw, 6, 4), 1.0)
     yield call(mixed(draw, 4), draw.permutation(4), 3.0)
     for sign in (1, -1):  # one test of the sign for all logits, or all repeated ones, is right for one of the two
@@ -66,24 +66,33 @@ def _(draw):
     "no ids, a logit of 0 or -inf, gradients, float64, any layout and device", points=0.25, check_types=True
 )
 def _(draw):
-    yield call(mixed(draw, 5), torch.empty(0, dtype=torch.int64), 2.0)
+    yield call(mixed(draw, 5), torch.empty(0, dtype=torch.int64), 2.0).tries("empty")
     mix = draw.permutation(6)
     row = torch.tensor([0.0, -torch.inf, 1.0, -2.0, -torch.inf, 3.0])[mix]
     met = torch.cat([mix.argsort()[:4], mix.argsort()[:4]])  # not the last two
-    yield call(row, met, 2.0).label("a logit is 0, two are -inf; 8 ids")
-    yield call(row, torch.empty(0, dtype=torch.int64), 1.5).label("a logit is 0, two are -inf; no ids")
+    yield call(row, met, 2.0).tries("impossible", "once").label("a logit is 0, two are -inf; 8 ids")
+    yield (
+        call(row, torch.empty(0, dtype=torch.int64), 1.5)
+        .tries("impossible", "empty")
+        .label("a logit is 0, two are -inf; no ids")
+    )
     # No id twice: PyTorch's gradient of what is scattered to one entry twice is twice as large
     yield call(mixed(draw, 6), draw.permutation(6)[:4], 1.5).with_gradients()
     # One multiplication: float64's usual tolerance would not show a detour by float32
     double = call(mixed(draw, 6, dtype=torch.float64), draw.permutation(6)[:4], 1.3)
     yield double.with_gradients().tolerance(1e-12)
-    yield call(non_contiguous(mixed(draw, 6)), some(draw, 6, 5), 1.5).does_not_mutate()
+    yield call(non_contiguous(mixed(draw, 6)), some(draw, 6, 5), 1.5).tries("once").does_not_mutate()
     yield call(mixed(draw, 6), some(draw, 6, 5), 1.5).device_only()
 
 
-@penalize_repeats.criterion("ValueError unless penalty > 0", points=0.25)
+@penalize_repeats.criterion("ValueError unless penalty > 0", points=0.25, tries="positive")
 def _(draw):
     for wrong in (0.0, -1.0, 0, -draw.number(0.1, 3.0)):
         yield call(mixed(draw, 4), torch.tensor([1, 3]), wrong).raises("penalty")
     yield call(mixed(draw, 4), torch.tensor([1]), 1.0).does_not_raise()
     yield call(mixed(draw, 4), ids=torch.tensor([1]), penalty=0.4).does_not_raise()
+
+
+@penalize_repeats.sizes(points=0.25, N=(1, 6, 300), T=(0, 4, 300), penalty=(0.01, 1.5, 100.0))
+def _(draw, N, T, penalty):
+    return call(draw.normal(N), draw.integers(0, N, T), penalty)

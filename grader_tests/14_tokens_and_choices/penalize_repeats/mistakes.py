@@ -39,7 +39,7 @@ right.mistake(
     "You subtract the penalty, as a presence penalty does. Here a positive logit is divided by it and any other one "
     "multiplied."
 )
-right.mistake("once_for_each_occurrence", loses=LOWER).patch("""
+right.mistake("once_for_each_occurrence", loses=LOWER, clause="once").patch("""
 - penalized = torch.where(logits > 0, logits / penalty, logits * penalty)
 + power = penalty ** torch.bincount(ids, minlength=len(logits)).to(logits.dtype)
 + penalized = torch.where(logits > 0, logits / power, logits * power)
@@ -109,7 +109,7 @@ right.mistake(
     {"logits / penalty, logits * penalty": "logits / max(penalty, 1), logits * max(penalty, 1)"},
     loses=LOWER,
 ).feedback("You ignore a penalty below 1. It is valid, and makes repeated tokens more probable.")
-right.mistake("fails_without_ids", loses=FORM).patch("""
+right.mistake("fails_without_ids", loses=FORM, clause="empty").patch("""
 - seen[ids] = True
 + seen[ids] = True
 + EMPTY
@@ -157,9 +157,9 @@ right.mistake(arguments.argument_changed("writes_into_the_logits", what="`logits
 + return torch.where(seen, penalized, logits)
 """)
 right.mistake(arguments.not_refused("You do not raise a ValueError for a `penalty` of 0 or below."), loses=ERROR)
-right.mistake(arguments.unchecked("accepts_zero"), {"not penalty > 0": "penalty < 0"}, loses=ERROR).feedback(
-    "You accept a `penalty` of 0, by which you would divide. Raise a ValueError."
-)
+right.mistake(
+    arguments.unchecked("accepts_zero"), {"not penalty > 0": "penalty < 0"}, loses=ERROR, clause="positive"
+).feedback("You accept a `penalty` of 0, by which you would divide. Raise a ValueError.")
 right.mistake(arguments.unchecked("refuses_zero_only"), {"not penalty > 0": "penalty == 0"}, loses=ERROR).feedback(
     "You accept a negative `penalty`, which would change the signs of logits. Raise a ValueError."
 )

@@ -44,14 +44,15 @@ top_p.example("no share", call(torch.tensor([0.0, 1.0]), 0.0).raises("p"))
 top_p.example("float64 stays float64", call(torch.tensor([0.3, 0.7]).log().double(), 0.5), check_types=True)
 
 
-@top_p.criterion("which tokens are kept, and their shares", points=0.75)
+@top_p.criterion("which tokens are kept, and their shares", points=0.5)
 def _(draw):
     for p in SHARES:
         yield call(spread_logits(draw, FIVE), p)
+    yield call(spread_logits(draw, FIVE), 0.6).exact_zeros().tries("zeros").label("which of five are exactly 0, p=0.6")
     yield call(spread_logits(draw, SEVEN), 0.6)
     yield call(spread_logits(draw, SEVEN), 0.94)
-    yield call(spread_logits(draw, FIVE), 1.0)
-    yield call(spread_logits(draw, FIVE), 1)
+    yield call(spread_logits(draw, FIVE), 1.0).tries("every")
+    yield call(spread_logits(draw, FIVE), 1).tries("every")
     yield call(draw.normal(4), 1e-3)
     yield call(torch.tensor([draw.number(-3, 3)]), 0.4).label("a single token")
 
@@ -66,7 +67,7 @@ def _(draw):
     yield call(logits=spread_logits(draw, FIVE, 2, 1), p=0.9)
 
 
-@top_p.criterion("logits of -inf, and of any size", points=0.25)
+@top_p.criterion("logits of -inf, and of any size", points=0.25, tries="impossible")
 def _(draw):
     for p in (0.6, 1.0):
         row = spread_logits(draw, FIVE)
@@ -80,12 +81,12 @@ def _(draw):
     s = Script(logits=row, p=1.0)
     s.call(EXERCISE, s.logits, s.p, name="probabilities")
     s.call(method(ref("probabilities"), "gt"), 0, name="kept")
-    yield s.case(ref("kept")).label("which of five tokens are kept, four of which are below 1e-8; p=1.0")
+    yield s.case(ref("kept")).tries("every").label("which of five tokens are kept, four of which are below 1e-8; p=1.0")
     yield call(spread_logits(draw, FIVE, 2) + 1e3, 0.75).label("logits of about 1000")
     yield call(spread_logits(draw, FIVE, 2) - 1e3, 0.75).label("logits of about -1000")
 
 
-@top_p.criterion("ValueError unless 0 < p <= 1", points=0.25)
+@top_p.criterion("ValueError unless 0 < p <= 1", points=0.25, tries="share")
 def _(draw):
     for wrong in (0.0, -0.5, 1.5, 0, -draw.number(0.1, 0.9), 1 + draw.number(0.1, 0.9)):
         yield call(draw.normal(4), wrong).raises("p")
@@ -99,6 +100,16 @@ def _(draw):
     yield call(spread_logits(draw, FIVE), 1.0).with_gradients()
     yield call(spread_logits(draw, SEVEN, 2, 2), 0.9).with_gradients()
     yield call(spread_logits(draw, FIVE, 2).double(), 0.6).with_gradients()
-    yield call(non_contiguous(spread_logits(draw, FIVE, 3)), 0.75)
+    yield call(non_contiguous(spread_logits(draw, FIVE, 2, 3)), 0.75)
     yield call(spread_logits(draw, FIVE, 3), 0.6).device_only()
     yield call(spread_logits(draw, FIVE, 3), 1.0).device_only()
+
+
+@top_p.sizes(points=0.25, N=(1, 5, 300), rows=(1, 2, 300), p=(1e-3, 0.6, 1.0))
+def _(draw, N, rows, p):
+    def is_clear(row):
+        likely = row.double().softmax(-1).sort(descending=True).values
+        return p == 1 or bool(((likely.cumsum(-1)[:-1] - p).abs() > 2e-4).all())
+
+    logits = torch.stack([draw.until(lambda: draw.normal(N, scale=2.0), is_clear) for _ in range(rows)])
+    return call(logits, p)

@@ -142,11 +142,12 @@ right.mistake(
     "exponentials_overflow",
     {"torch.softmax(logits, dim=-1)": "torch.exp(logits) / torch.exp(logits).sum(-1, keepdim=True)"},
     loses=SIZES,
+    clause="impossible",
 ).feedback(
     "Large logits give NaN, because `exp` of a number above 88.7 overflows in float32. `torch.softmax` subtracts the "
     "largest logit first."
 )
-right.mistake("drops_improbable_tokens_at_1", {" | (p == 1)": ""}, loses=SIZES).feedback(
+right.mistake("drops_improbable_tokens_at_1", {" | (p == 1)": ""}, loses=SIZES, clause="every").feedback(
     "With `p` = 1 you drop very improbable tokens, because the sum of the others is rounded to 1. `p` = 1 has to keep "
     "every token: treat it separately."
 )
@@ -196,13 +197,13 @@ right.mistake(arguments.unchecked("refuses_one_side_only"), {"not 0 < p <= 1": "
 ).feedback(
     "You refuse a `p` that is too large or one that is too small, but not both. It has to be above 0 and at most 1."
 )
-right.mistake(arguments.unchecked("accepts_zero"), {"not 0 < p <= 1": "not 0 <= p <= 1"}, loses=ERROR).feedback(
-    "You accept a `p` of 0. Raise a ValueError: `p` has to be above 0."
-)
+right.mistake(
+    arguments.unchecked("accepts_zero"), {"not 0 < p <= 1": "not 0 <= p <= 1"}, loses=ERROR, clause="share"
+).feedback("You accept a `p` of 0. Raise a ValueError: `p` has to be above 0.")
 right.mistake(arguments.valid_refused("refuses_one"), {"0 < p <= 1": "0 < p < 1"}, loses=(KEPT, ERROR)).feedback(
     "You refuse a `p` of 1. It is valid and keeps every token."
 )
-right.mistake(arguments.asserts(), loses=ERROR)
+right.mistake(arguments.asserts(), loses=ERROR, clause="errors")
 right.mistake(arguments.wrong_error("TypeError"), loses=ERROR)
 right.mistake(arguments.error_without_name(), loses=ERROR)
 right.mistake(arguments.argument_changed("fills_the_logits", what="`logits`"), loses=ROWS).patch("""
@@ -215,6 +216,7 @@ right.mistake(
     gradients.cut("cuts_gradients_off", what="the logits"),
     {"torch.softmax(logits, dim=-1)": "torch.softmax(logits.detach(), dim=-1)"},
     loses=FORM,
+    clause="gradients",
 )
 right.mistake(
     gradients.treated_as_constant(what="the sum of what is kept", of="the logits"),
@@ -227,6 +229,7 @@ right.mistake(
     numbers.default_device(where="`logits`"),
     {"torch.zeros_like(probabilities)": "torch.zeros(probabilities.shape, dtype=logits.dtype)"},
     loses=FORM,
+    clause="device",
 )
 right.mistake("mask_put_back_by_gather", loses=EVERYWHERE).patch("""
 - kept = torch.where((before < p) | (p == 1), ordered, 0.0)
@@ -287,7 +290,7 @@ right.mistake(gradients.overwritten_before_backward(what="the probabilities"), l
 + probabilities[back == 0] = 0.0
 + return probabilities / probabilities.sum(dim=-1, keepdim=True)
 """)
-right.mistake(numbers.result_float64, loses=FORM)
+right.mistake(numbers.result_float64, loses=FORM, clause="dtype")
 right.mistake("sorts_all_rows_together", loses=ROWS).patch("""
 - probabilities = torch.softmax(logits, dim=-1)
 - ordered, places = probabilities.sort(dim=-1, descending=True)
@@ -318,3 +321,9 @@ right.mistake(
 ).feedback(
     "You add up along the first dimension. That mixes the rows: the sorted tokens of a row are in the last dimension."
 )
+right.mistake(
+    "leaves_traces",
+    {"return back / back.sum(dim=-1, keepdim=True)": "return (back / back.sum(dim=-1, keepdim=True)).clamp(min=1e-12)"},
+    loses=KEPT,
+    clause="zeros",
+).feedback("You leave a tiny probability to tokens that are not kept. Theirs is exactly 0, so that none is ever drawn.")

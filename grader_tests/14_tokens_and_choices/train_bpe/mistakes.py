@@ -1,6 +1,6 @@
 """Known mistakes in `train_bpe`."""
 
-from ...shared.families import arguments, results
+from ...shared.families import arguments, results, texts
 from .contract import train_bpe
 
 FIRST, TIES, RUNS, TEXTS, END = "the most", "of pairs", "runs", "bytes of", "ends early"
@@ -59,7 +59,7 @@ right.mistake(
     "Of pairs that occur equally often you take the one that is counted last, as `>=` in a loop does. Take the "
     "smallest pair."
 )
-right.mistake("takes_the_largest_of_equals", {"min(pair for": "max(pair for"}, loses=TIES).feedback(
+right.mistake("takes_the_largest_of_equals", {"min(pair for": "max(pair for"}, loses=TIES, clause="ties").feedback(
     "Of pairs that occur equally often you take the largest. `max` over (count, pair) does so, because the pair "
     "decides between equal counts. Take the smallest pair."
 )
@@ -146,7 +146,10 @@ right.mistake("loses_the_last_id", {"while i < len(ids)": "while i < len(ids) - 
     "it: copy it as well."
 )
 right.mistake(
-    "joins_from_the_right", {"join(ids, pair, 256 + m)": "join(ids[::-1], pair[::-1], 256 + m)[::-1]"}, loses=RUNS
+    "joins_from_the_right",
+    {"join(ids, pair, 256 + m)": "join(ids[::-1], pair[::-1], 256 + m)[::-1]"},
+    loses=RUNS,
+    clause="left",
 ).feedback("You join from right to left. In `aaa` the two letters on the left become one id.")
 right.mistake("joins_overlapping_pairs", loses=RUNS).patch("""
 - if tuple(ids[i : i + 2]) == pair:
@@ -169,7 +172,7 @@ right.mistake("joins_once_more", loses=RUNS).patch("""
 )
 
 # counting
-right.mistake("counts_runs_without_overlap", loses=RUNS).patch("""
+right.mistake("counts_runs_without_overlap", loses=RUNS, clause="overlaps").patch("""
 - pairs = {}
 - for i in range(len(ids) - 1):
 -     pair = (ids[i], ids[i + 1])
@@ -213,9 +216,9 @@ right.mistake("uses_another_encoding", {'text.encode("utf-8")': "ENCODED"}, lose
         'text.encode("ascii", "ignore")',
     )
 ).feedback("You encode the text in another way than UTF-8. Use `encode('utf-8')`, which every string has bytes in.")
-right.mistake("cleans_the_text", {'text.encode("utf-8")': 'CLEAN.encode("utf-8")'}, loses=TEXTS).for_each(
-    CLEAN=("text.lower()", "text.strip()", '" ".join(text.split())', '"".join(text.splitlines())')
-).feedback(
+right.mistake(
+    "cleans_the_text", {'text.encode("utf-8")': 'CLEAN.encode("utf-8")'}, loses=TEXTS, clause="bytes"
+).for_each(CLEAN=texts.CHANGED).feedback(
     "You change the text before you count. Capitals, spaces and line ends are bytes like all others: take it as it is."
 )
 right.mistake("numbers_the_characters", loses=FIRST).patch("""
@@ -239,7 +242,7 @@ right.mistake("goes_on_with_single_pairs", {"if often < 2:": "if often < 1:"}, l
 right.mistake("ends_too_early", {"if often < 2:": "if often < 3:"}, loses=END).feedback(
     "You end although a pair still occurs twice. Twice is enough for a merge."
 )
-right.mistake("never_ends_early", loses=END).patch("""
+right.mistake("never_ends_early", loses=END, clause="early").patch("""
 - often = max(pairs.values(), default=0)
 - if often < 2:
 -     break
@@ -318,6 +321,15 @@ right.mistake("refuses_too_many_merges", loses=END).patch("""
 + if often < 2:
 +     raise ValueError(f"n_merges is {n_merges}, which is too many for this text")
 """).feedback("You raise an error where the text is too short for `n_merges` merges. End early instead.")
-right.mistake(arguments.asserts(), loses="ValueError")
-right.mistake(arguments.wrong_error("TypeError"), loses="ValueError")
+right.mistake(arguments.asserts(), loses="ValueError", clause="errors")
+right.mistake(arguments.wrong_error("TypeError"), loses="ValueError", clause="negative")
 right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(
+    "pairs_that_are_lists",
+    {"merges.append(pair)": "merges.append(list(pair))"},
+    loses="a list of pairs",
+    clause="tuples",
+).feedback("Your pairs are lists. Make each a tuple: `merges` is a list of tuples of two ints.")
+right.mistake("as_many_as_characters", {"range(n_merges)": "range(min(n_merges, len(text)))"}, loses=END).feedback(
+    "You learn no more merges than the text has characters. It may have more bytes than characters."
+)

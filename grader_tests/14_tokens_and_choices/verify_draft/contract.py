@@ -81,7 +81,7 @@ def counting(given, text):
     return s.case(ref("n_accepted")).label(f"{text}; how many are accepted")
 
 
-@verify_draft.criterion("how many are accepted", points=0.75)
+@verify_draft.criterion("how many are accepted", points=0.5)
 def _(draw):
     for decisions in (
         ("yes", "yes", "no", "yes"),
@@ -100,9 +100,13 @@ def _(draw):
         draft = torch.tensor([[0.5, 0.25, 0.25]])[:, order]
         given = order.argsort()[:1], draft, target, torch.tensor([chance])
         yield counting(given, f"a chance of {chance}, which equals the ratio")
+    for chance in (0.45, 0.55):  # what is added to a probability for safety changes their ratio
+        draft, target = (torch.tensor([[share, 0.5, 0.5 - share]])[:, order] for share in (2e-7, 1e-7))
+        given = order.argsort()[:1], draft, target.repeat(2, 1), torch.tensor([chance])
+        yield counting(given, f"probabilities of 2e-7 and 1e-7, and a chance of {chance}")
 
 
-@verify_draft.criterion("after a rejection: what the draft lacks", points=0.5)
+@verify_draft.criterion("after a rejection: what the draft lacks", points=0.5, tries="lacks")
 def _(draw):
     yield decided(draw, "no")
     yield decided(draw, "no", "yes", "yes")
@@ -112,7 +116,7 @@ def _(draw):
     yield decided(draw, "yes", "sure", "no", "yes", N=4)
 
 
-@verify_draft.criterion("after no rejection: the last row of the target", points=0.25)
+@verify_draft.criterion("after no rejection: the last row of the target", points=0.25, tries="all")
 def _(draw):
     yield decided(draw, "yes")
     yield decided(draw, "yes", "sure", "yes", N=7)
@@ -124,13 +128,17 @@ def _(draw):
 
 @verify_draft.criterion("an int and a tensor; float64, any layout and device", points=0.5, check_types=True)
 def _(draw):
-    yield decided(draw, "yes", "no")
-    yield decided(draw, "yes", "sure")
+    yield decided(draw, "yes", "no").tries("int", "lacks")
+    yield decided(draw, "yes", "sure").tries("int", "all")
     # A difference and its sum: float64's usual tolerance would not show a detour by float32
-    yield decided(draw, "yes", "no", "yes", dtype=torch.float64).tolerance(1e-12)
-    yield decided(draw, "sure", "yes", dtype=torch.float64).tolerance(1e-12)
-    yield decided(draw, "no", "yes", N=9, dtype=torch.float64).tolerance(1e-12)
-    yield decided(draw, "sure", "no", N=9, dtype=torch.float64).tolerance(1e-12)
+    for decisions, N in ((("yes", "no", "yes"), 5), (("sure", "yes"), 5), (("no", "yes"), 9), (("sure", "no"), 9)):
+        case = decided(draw, *decisions, N=N, dtype=torch.float64).tolerance(1e-12)
+        yield case.tries("int", "lacks" if "no" in decisions else "all")
     drafted, draft, target, chances = tokens(draw, 3, 5, ("yes", "no", "yes"))
-    yield call(drafted, non_contiguous(draft), non_contiguous(target), chances).does_not_mutate()
-    yield decided(draw, "yes", "no").device_only()
+    yield call(drafted, non_contiguous(draft), non_contiguous(target), chances).tries("int", "lacks").does_not_mutate()
+    yield decided(draw, "yes", "no").tries("int", "lacks").device_only()
+
+
+@verify_draft.sizes(points=0.25, M=(1, 3, 300), N=(2, 5, 300))
+def _(draw, M, N):
+    return decided(draw, *["yes"] * (M - 1), ("yes", "no")[draw.integer(0, 2)], N=N).label(f"{M} drafted, {N} tokens")

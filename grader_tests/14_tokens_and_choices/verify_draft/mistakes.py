@@ -54,6 +54,15 @@ right.mistake(
 ).feedback(
     "You accept only the target's most probable token. That is greedy decoding: compare the chance with the ratio."
 )
+right.mistake("compares_two_draws", {"chances[i] >= ratio": "DRAWN != token"}, loses=COUNT).for_each(
+    DRAWN=(
+        "torch.searchsorted(target[i].cumsum(0), chances[i])",
+        "torch.searchsorted(target[i].cumsum(0), chances[i], right=True)",
+    )
+).feedback(
+    "You draw a token from the target and accept if it is the drafted one. That rejects too often: accept with the "
+    "probability of the ratio, whatever else the target could draw."
+)
 right.mistake("one_chance_for_all", {"chances[i]": "chances[0]"}, loses=COUNT).feedback(
     "You compare every token with the first chance. Each token has a chance of its own."
 )
@@ -105,7 +114,7 @@ right.mistake(
     },
     loses=COUNT,
 ).feedback("You reject the first token if any of them is rejected. The tokens before the first rejection are accepted.")
-right.mistake("a_tensor_for_the_count", loses=FORM).patch("""
+right.mistake("a_tensor_for_the_count", loses=FORM, clause="int").patch("""
 - return i, lacking / lacking.sum()
 + return torch.tensor(i), lacking / lacking.sum()
 @@
@@ -121,7 +130,9 @@ right.mistake("returns_the_tokens", loses=COUNT).patch("""
 """).feedback("You return the accepted tokens. Return how many there are.")
 
 # what the next token is drawn from
-right.mistake("corrects_by_the_target", {"lacking / lacking.sum()": "target[i]"}, loses=REJECTED).feedback(
+right.mistake(
+    "corrects_by_the_target", {"lacking / lacking.sum()": "target[i]"}, loses=REJECTED, clause="lacks"
+).feedback(
     "After a rejection you draw from the target itself. Tokens that were accepted often then come out too often: draw "
     "from what the draft *lacks*."
 )
@@ -173,7 +184,7 @@ right.mistake(
 right.mistake("last_row_of_the_draft", {"target[-1]": "draft[-1]"}, loses=ACCEPTED).feedback(
     "If all are accepted you return a row of the draft. The target has one row more, for the token after all of them."
 )
-right.mistake("last_row_but_one", {"target[-1]": "target[-2]"}, loses=ACCEPTED).feedback(
+right.mistake("last_row_but_one", {"target[-1]": "target[-2]"}, loses=ACCEPTED, clause="all").feedback(
     "If all are accepted you return the last row but one. The last row of the target is for the token after all of "
     "them."
 )
@@ -240,7 +251,9 @@ right.mistake(arguments.argument_changed("subtracts_in_place", what="`target`"),
 + SCALED
 + return i, lacking
 """).for_each(SCALED=("lacking = lacking / lacking.sum()", "lacking /= lacking.sum()"))
-right.mistake(arguments.argument_changed("subtracts_in_the_draft", what="`draft`"), loses=FORM).patch("""
+right.mistake(
+    arguments.argument_changed("subtracts_in_the_draft", what="`draft`"), loses=FORM, clause="purity"
+).patch("""
 - lacking = (target[i] - draft[i]).clamp(min=0.0)
 - return i, lacking / lacking.sum()
 + lacking = draft[i]

@@ -10,6 +10,7 @@ from course.checkers.old_names import RENAMED
 from course.harness.check_case import check_case
 from course.harness.compare import Reference
 from course.harness.helpers import HELPERS
+from course.harness.options import Options
 from course.harness.program import Observation
 from course.harness.serialization import pack, unpack
 
@@ -20,7 +21,9 @@ def result(value: object) -> Observation:
 
 def test_a_named_checker_calls_the_function_of_its_name_with_its_values():
     holds = NamedChecker(*unpack(pack(["windows", {"data": torch.arange(9), "block_size": 2, "batch_size": 1}])))
-    reference = Reference(result(None), result((torch.tensor([[3, 4]]), torch.tensor([[4, 5]]))), checker=holds)
+    reference = Reference(
+        result(None), result((torch.tensor([[3, 4]]), torch.tensor([[4, 5]]))), Options(check_with=holds)
+    )
     assert check_case(reference.native, reference) is None
     found = check_case(result((torch.tensor([[3, 4]]), torch.tensor([[3, 4]]))), reference)
     assert found is not None
@@ -28,7 +31,7 @@ def test_a_named_checker_calls_the_function_of_its_name_with_its_values():
 
 
 def test_what_is_not_of_the_right_form_is_the_results_fault():
-    reference = Reference(result(None), result(torch.tensor(0.0)), checker=NamedChecker("negligible", {}))
+    reference = Reference(result(None), result(torch.tensor(0.0)), Options(check_with=NamedChecker("negligible", {})))
     found = check_case(result("text"), reference)
     assert found is not None
     assert "does not have the form" in found.text

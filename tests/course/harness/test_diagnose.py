@@ -72,6 +72,11 @@ def test_half_of_the_lost_criteria_is_enough_and_less_is_hedged():
     assert less.explain({"a": "You add. Do not."}) == ("Possibly: you add.", "Do not.")
 
 
+def test_what_is_alike_in_less_than_half_of_the_cases_is_no_hint():
+    assert said("11..7.7.", known("a", "11..8...")).names == ("a",)
+    assert said("11..7.7.", known("a", "11..88..")).names == ()
+
+
 def test_a_mistake_that_loses_an_earned_criterion_is_hedged():
     found = said("33......", C)
     assert (found.names, found.sure) == (("c",), False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 
-from course.sample_models import grammar, verifier
+from course.sample_models import State, grammar, strict, verifier
 
 RULES = [{"a": 1, "b": 0}, {"b": 2}, {}]
 
@@ -26,12 +28,30 @@ def test_a_grammar_takes_one_character_and_a_state_of_its_own():
             advance(state, character)
 
 
+def test_a_strict_state_is_only_itself():
+    advance, start = grammar(RULES, "strict"), State(0)
+    assert advance(advance(start, "a"), "b").number == 2 and advance(start, "c") is None
+    assert not start and start == None and start != None and start == 3  # noqa: E711
+    for misuse in (hash, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError):
+            misuse(start)
+
+
+def test_a_strict_model_is_a_function_of_int64_ids_by_position():
+    model = torch.nn.Embedding(5, 5)
+    ask, ids = strict(model), torch.tensor([[1, 4]])
+    assert torch.equal(ask(ids), model(ids)) and not hasattr(ask, "parameters")
+    for misuse in (lambda: ask(ids=ids), lambda: ask(ids, 1), lambda: ask(ids[0]), lambda: ask(ids.int())):
+        with pytest.raises(TypeError, match="the model takes"):
+            misuse()
+
+
 DRAFT, TARGET = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([0.25, 0.25, 0.5])
 
 
-def asked(token, chance, *, draft=DRAFT, target=TARGET):
+def asked(token, chance, *, draft=DRAFT, target=TARGET, second=(1.0, 0.0, 0.0)):
     verify = verifier(DRAFT, TARGET, torch.tensor([0.5, 1.0, 0.0]), torch.eye(3).roll(1, 0))
-    rows = torch.stack([target, torch.tensor([1.0, 0.0, 0.0])])
+    rows = torch.stack([target, torch.tensor(second)])
     return verify(torch.tensor([token]), draft[None], rows, torch.tensor([chance]))
 
 
@@ -55,3 +75,8 @@ def test_a_verifier_refuses_other_shapes_and_other_distributions():
         asked(0, 0.5, draft=TARGET)
     with pytest.raises(ValueError, match="of target is another"):
         asked(0, 0.5, target=DRAFT)
+    with pytest.raises(ValueError, match="the second row of target is no distribution"):
+        asked(0, 0.5, second=(0.0, 0.0, 0.0))
+    for token, chance, name in ((3, 0.5, "drafted"), (-1, 0.5, "drafted"), (0, 1.5, "chances"), (0, -0.1, "chances")):
+        with pytest.raises(ValueError, match=f"^{name} is"):
+            asked(token, chance)
