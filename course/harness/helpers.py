@@ -113,8 +113,8 @@ def _repeat(times: int, function: Callable[..., Any], *args: Any, **kwargs: Any)
 
 
 def _modes_of(module: torch.nn.Module) -> dict[str, bool]:
-    """Whether the module and each of its parts, by name, is in training mode."""
-    return {name: m.training for name, m in module.named_modules()}
+    """Whether the module ("model") and each of its parts, by name, is in training mode."""
+    return {name or "model": m.training for name, m in module.named_modules()}
 
 
 def _inspect(module: torch.nn.Module) -> dict[str, Any]:

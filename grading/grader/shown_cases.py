@@ -83,9 +83,9 @@ def show_cases(
         assert finding is not None
         criterion.case, criterion.stage = practice_text(cases[i].case, drawn(exercise)[i]), finding.stage
         criterion.finding, criterion.raised = finding.text, public_type(seen[i].raised)
-    told = _add_slip(verdict, cases, seen, findings)
+    last = _add_slip(verdict, cases, seen, findings)
     if failing and verdict.status != "not allowed":
-        _show_smallest(verdict, exercise, cases, seen, findings, failing, told)
+        _show_smallest(verdict, exercise, cases, seen, findings, failing, last)
     practised = {p.criterion for p in cases}
     only_hidden = [c for i, c in enumerate(verdict.criteria) if i in practised and c.finding == HIDDEN]
     for criterion in only_hidden:
@@ -102,16 +102,18 @@ def _add_slip(
 ) -> set[int]:
     """Name a common slip in the practice cases, unless the verdict has an explanation.
 
-    Returns the cases that it explains, if it explains only a minority of what is wrong.
+    Returns the cases to show last: those that the slip does not explain, or, if it explains only a minority of what is
+    wrong, those that it does.
     """
     if verdict.explanation or verdict.status == "not allowed":
         return set()
     hints = slips(verdict.exercise, seen, findings)
     groups = [[i for i, p in enumerate(cases) if p.costs(findings[i]) == c] for c in range(len(verdict.criteria))]
     found = diagnose(seen, findings, groups, (), hints)
-    if found.slip:
-        verdict.explanation, verdict.advice = found.explain({})
-    return set() if found.sure else {i for i, hint in enumerate(hints) if hint == found.slip}
+    if not found.slip:
+        return set()
+    verdict.explanation, verdict.advice = found.explain({})
+    return {i for i, hint in enumerate(hints) if (hint == found.slip) != found.sure}
 
 
 def _show_smallest(
@@ -121,11 +123,11 @@ def _show_smallest(
     seen: Sequence[Observation],
     findings: Sequence[Finding | None],
     failing: Sequence[tuple[CriterionVerdict, int]],
-    told: Collection[int],
+    last: Collection[int],
 ) -> None:
     """Show the smallest practice case, of a criterion that the mistake explains if there is one.
 
-    told  cases that the advice explains, but not the headline: the last to show
+    last  cases that the headline does not explain
     """
     other_numbers = drawn(exercise)
 
@@ -134,7 +136,7 @@ def _show_smallest(
         p = cases[i]
         explained = not verdict.mistake or criterion.mistake == verdict.mistake
         small = size(p.program(()), p.reference.native)
-        return i in told, not explained, not other_numbers[i], criterion.stage == "finite", small, i
+        return i in last, not explained, not other_numbers[i], criterion.stage == "finite", small, i
 
     _, chosen = min(failing, key=order)
     p, finding = cases[chosen], findings[chosen]

@@ -158,6 +158,25 @@ def test_the_smallest_practice_case_is_shown_with_its_expected_value():
     assert report.example.call.startswith("double(torch.tensor([")
 
 
+def test_the_case_that_is_shown_is_one_of_those_that_the_headline_explains():
+    made = exercise("double", see="Doubling")
+    made.oracle(lambda x: 2 * x)
+
+    @made.criterion("values", points=1)
+    def _(draw):
+        for size in (1, 3, 4):
+            yield call(draw.normal(size))
+
+    names = {"double": lambda x: 3 * x if len(x) == 1 else x + torch.zeros(7)}
+    verdict = grade_in_process(made, names, seed=SEED)
+    hide_cases(verdict, [])
+    cases = practice_cases(made)
+    show_cases(verdict, made, cases, [observe(p.program(()), names) for p in cases])
+    report = to_report(verdict)
+    assert report.headline == "Two shapes do not broadcast."
+    assert report.example and "must match the size of tensor b (7)" in report.example.problem
+
+
 def test_a_case_that_the_grade_asks_unchanged_shows_where_it_differs_and_no_expected_value():
     """Its result could be written down instead of computed."""
     made = exercise("double", see="Doubling")

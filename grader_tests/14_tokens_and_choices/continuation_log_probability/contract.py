@@ -54,7 +54,8 @@ def asked(state, prompt, continuation, *, count=False, plain=False, modes=False,
         s.call(method(calls, "__len__"), name="number of calls")
         observed.append(ref("number of calls"))
     text = f"a prompt of {len(prompt)} and a continuation of {len(continuation)}"
-    return s.case(*observed).label(f"{text}{', and how often the model is called' if count else ''}")
+    text += ", and how often the model is called" * count + ", and which parts of the model are in training mode" * modes
+    return s.case(*observed).label(text)
 
 
 def weights(draw, N=7, width=5, block_size=32, **options):
