@@ -18,21 +18,18 @@ from .attention_maps import CLASS, STYLE, page, says
 from .attention_trace import Tracer, model, read
 
 SENTENCE = " ".join(sentence.words)
-# Speaks the first sentence below the controls, when the learner has stopped typing; core widgets cannot
+# Speaks what is said below the controls when the learner has stopped typing; core widgets cannot
 SPEAKS = """
 (() => {
   const status = document.querySelector(".ID-status");
-  let last = null, seen = null;
+  let last = document.querySelector(".ID-still .says").textContent, seen = null;
   setInterval(() => {
     const live = document.querySelector(".ID-live");
     if (!live || !status.isConnected) return;
     live.setAttribute("role", "group");
     live.setAttribute("aria-label", "Your attention, alive");
     const now = live.querySelector(".says")?.textContent ?? "";
-    if (now === seen && now !== last) {
-      if (last !== null) status.textContent = now;
-      last = now;
-    }
+    if (now && now === seen && now !== last) status.textContent = last = now;
     seen = now;
   }, 400);
 })();

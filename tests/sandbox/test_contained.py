@@ -62,9 +62,9 @@ with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system h
 @outside
 @pytest.mark.quick_cases("landlock")
 @pytest.mark.parametrize("options", [[], ["--without-landlock"]], ids=["landlock", "without"])
-def test_in_a_container(request: pytest.FixtureRequest, options: list[str]) -> None:
+def test_in_a_container(options: list[str]) -> None:
     command = [sys.executable, "-m", "tests.support.docker_default", *options, sys.executable, "-m", "pytest"]
-    command += ["-p", "no:cacheprovider", "-n0", "-q", "-m", request.config.option.markexpr, __file__]
+    command += ["-p", "no:cacheprovider", "-n0", "-q", "-m", "not full", __file__]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout[-5000:] + ran.stderr[-2000:]
     assert " passed" in ran.stdout and "failed" not in ran.stdout
@@ -502,8 +502,8 @@ def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(
     assert "halve" in graded.page
     assert result.read_text() == "mine"
     start_judge.close()
-    names = {p.pid: p.name() for p in psutil.process_iter() if p.uids().real >= 60000}
-    assert names == {}
+    of_students = [p for p in psutil.process_iter() if p.uids().real >= 60000]
+    assert [p.name() for p in of_students if p.status() != psutil.STATUS_ZOMBIE] == []  # process 1 collects the dead
     shutil.rmtree(results)
     assert list(temporary.iterdir()) == []
     temporary.rmdir()

@@ -16,8 +16,9 @@ import pytest
 from benchmarks.reports import Said, lines, reports
 from course.harness.sentences import split_sentence
 from course.notebook import session
-from course.notebook.catalog import lessons
 from course.report import ONE_LINE, Example, Report
+
+from ...support.repository import LESSONS, of_this_week
 
 MOST, MEDIAN = 12, 9  # lines; of all lessons together the median is 8
 INTERNAL = re.compile(
@@ -54,10 +55,6 @@ def sentences(report: Report) -> list[str]:
             first, text = split_sentence(text)
             found.append(re.sub(r"^\(\d\) |^Possibly: |[.!?]$", "", first).strip().lower())
     return [sentence for sentence in found if sentence]
-
-
-LESSONS = pytest.mark.parametrize("lesson", lessons(), scope="module")
-QUICK = pytest.mark.quick_cases("02_softmax")
 
 
 def reports_are_short(lesson):
@@ -147,8 +144,8 @@ CHECKS = (
 )
 
 
-@QUICK
-@LESSONS
+@pytest.mark.quick_cases("02_softmax")
+@pytest.mark.parametrize("lesson", of_this_week(LESSONS, 2, always=["02_softmax"]))
 def test_the_reports_of_a_lesson(lesson):
     """In one test, because the reports take most of the time."""
     for check in CHECKS:

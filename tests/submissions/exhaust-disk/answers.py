@@ -11,4 +11,4 @@ with open("hoard", "wb") as hoard:
     for _ in range(64):
         hoard.write(bytes(16 * 2**20))
 os.remove("hoard")
-print("hoarded canary-7f3a")
+print("hoarded canary-" + "7f3a")  # in two parts, since a traceback shows this line
