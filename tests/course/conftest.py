@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import matplotlib.pyplot as plt
 import pytest
-from matplotlib import pyplot as plt
 
 from course.notebook import catalog, session
 
@@ -66,3 +67,13 @@ def kernel(shared_kernel: Kernel) -> Kernel:
     shared_kernel.run("import course.notebook.session as s; s.current = s.Session(); del s")
     shared_kernel.run(f"get_ipython().history_manager.input_hist_raw[:] = ['']\n{BEGIN}")
     return shared_kernel
+
+
+@pytest.fixture
+def displayed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What was displayed in IPython, in order: mime bundles and widgets."""
+    shown: list[Any] = []
+    plt.switch_backend("agg")  # now, since matplotlib's first figure in a process looks for a shell
+    monkeypatch.setattr("IPython.get_ipython", object)
+    monkeypatch.setattr("IPython.display.display", lambda data, raw=False: shown.append(data))
+    return shown

@@ -58,15 +58,6 @@ def _no_figure_is_left_open():
     assert plt.get_fignums() == []
 
 
-@pytest.fixture
-def displayed(monkeypatch):
-    """What was displayed in IPython, as a list of mime bundles."""
-    shown: list[dict[str, str]] = []
-    monkeypatch.setattr("IPython.get_ipython", object)
-    monkeypatch.setattr("IPython.display.display", lambda data, raw=False: shown.append(data))
-    return shown
-
-
 def test_a_script_says_in_words_what_a_figure_shows(capsys):
     figures.show(a_map(), alt="A map of two rows.")
     assert capsys.readouterr().out == "A map of two rows.\n"

@@ -25,16 +25,6 @@ def _no_figure_is_left_open():
 
 
 @pytest.fixture
-def displayed(monkeypatch):
-    """What was displayed in IPython, in order: mime bundles and widgets."""
-    shown: list = []
-    plt.switch_backend("agg")  # now, since matplotlib's first figure in a process looks for a shell
-    monkeypatch.setattr("IPython.get_ipython", object)
-    monkeypatch.setattr("IPython.display.display", lambda data, raw=False: shown.append(data))
-    return shown
-
-
-@pytest.fixture
 def kernel(monkeypatch, displayed):
     """As in a notebook that runs."""
     monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=object()))
