@@ -166,7 +166,8 @@ class CaseResults:
         named = [i for i in range(len(self.cases)) if i not in silent]
         is_named = any(self.findings[i] for i in named)
         asked = named if is_named else range(len(self.cases))
-        cases, given, findings = ([some[i] for i in asked] for some in (self.cases, self.seen, self.findings))
+        cases, given = [self.cases[i] for i in asked], [self.seen[i] for i in asked]
+        findings = [self.findings[i] for i in asked]
         known = [
             MistakeOutcomes(
                 item.name,

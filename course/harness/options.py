@@ -1,4 +1,4 @@
-"""What of a case is compared, and how: options under the names that an author's text has and check data keeps."""
+"""How a case is compared: options under the names that an author's text has and check data keeps."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ def verifier(
     corrected      (N, N): for each token the distribution that it gives if that token is rejected
 
     Raises ValueError for arguments of other shapes than (1,), (1, N), (2, N) and (1,), for other distributions, for a
-    token that is no int64 below N, for a chance that is not from 0 to 1, and for a second row of `target` that is no
-    distribution.
+    token that is not an int64 below N, for a chance that is not from 0 to 1, and for a second row of `target` that is
+    not a distribution.
     """
     n_tokens = len(draft)
     shapes = {"drafted": [1], "draft": [1, n_tokens], "target": [2, n_tokens], "chances": [1]}

@@ -1,4 +1,4 @@
-"""What exercises are handed that offers nothing but what their contract promises, and refuses the rest: `strict`."""
+"""Objects for exercises that offer only what the contract promises, and refuse the rest: `strict`."""
 
 from __future__ import annotations
 

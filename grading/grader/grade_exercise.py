@@ -199,7 +199,8 @@ def _diagnose_failures(found: _Outcomes, seed: int) -> Diagnosis:
         known = known_mistakes(found.exercise, seed)
     else:  # only sizes are wrong, which may still show a slip
         named, known = list(range(len(found.prepared))), []
-    prepared, seen, findings = ([some[i] for i in named] for some in (found.prepared, found.seen, found.findings))
+    prepared, seen = [found.prepared[i] for i in named], [found.seen[i] for i in named]
+    findings = [found.findings[i] for i in named]
     costs = [p.costs(f) for p, f in zip(prepared, findings, strict=True)]
     groups = [[i for i, cost in enumerate(costs) if cost == c] for c in range(len(found.exercise.criteria))]
     alike = [coerced(observation, p.reference) for observation, p in zip(seen, prepared, strict=True)]

@@ -409,7 +409,7 @@ right.mistake("the_copy_stays_tied", loses=FORK).patch("""
 +     self.keys[there, row] = key[i].detach()
 +     self.values[there, row] = value[i].detach()
 """).feedback(
-    "What one text appends to its copy of a page also changes the page that it was copied from. Copy the numbers: a "
+    "A text that appends to its copy of a page also changes the page that it was copied from. Copy the numbers: a "
     "list, a view or a slice of the same tensor still leads to the old ones."
 )
 right.mistake("does_not_let_go_of_the_shared_page", {"            self.drop(shared)\n": ""}, loses=FORK).feedback(

@@ -54,7 +54,9 @@ def asked(state, prompt, continuation, *, count=False, plain=False, modes=False,
         s.call(method(calls, "__len__"), name="number of calls")
         observed.append(ref("number of calls"))
     text = f"a prompt of {len(prompt)} and a continuation of {len(continuation)}"
-    text += ", and how often the model is called" * count + ", and which parts of the model are in training mode" * modes
+    text += (
+        ", and how often the model is called" * count + ", and which parts of the model are in training mode" * modes
+    )
     return s.case(*observed).label(text)
 
 

@@ -289,7 +289,7 @@ right.mistake(
     loses=(RIGHT, WRONG),
     clause="second",
 ).for_each(ROW=("torch.zeros_like(target)", "torch.ones_like(target)")).feedback(
-    "The second row of `target` that you give to `verify` is no distribution. It has to be one, of the "
+    "The second row of `target` that you give to `verify` is not a distribution. It has to be one, of the "
     "token after the drafted one."
 )
 right.mistake("stops_the_search_early", {"range(20)": "range(ROUNDS)"}, loses=EXACT, clause="exact").for_each(
