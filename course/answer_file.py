@@ -1,7 +1,7 @@
 """Run a file with answers: a Python file, or a notebook cell by cell, without Jupyter.
 
-A notebook's figures (cells tagged `demo`), its cells that only check, and IPython's magics are left out: no answer
-depends on them. Does not cover: the lesson of the answers, and their check (`cli`).
+A notebook's cells that no answer depends on (`cell_kinds`), and IPython's magics are left out. Does not cover: the
+lesson of the answers, and their check (`cli`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from .cell_kinds import is_left_out
 from .harness.errors import is_theirs
 from .notebook import hand_in, session
 from .notebook.versions import IPYTHON_LINE, python_of, source
@@ -75,16 +76,16 @@ def _cells(path: Path) -> Iterator[tuple[str, CodeType | SyntaxError]]:
     except hand_in.NotFound as error:
         raise UnusableFile(str(error)) from None
     for number, cell in enumerate(cells):
-        if cell.get("cell_type") == "code" and not _is_left_out(cell["metadata"]):
+        if cell.get("cell_type") == "code" and not _is_left_out(cell["metadata"], source(cell)):
             text = python_of(source(cell))
             yield f"{path}, {hand_in.cell_start(cell)}", _compiled_cell(text, f"{path.resolve()}[{number}]")
 
 
-def _is_left_out(metadata: Mapping[str, Any]) -> bool:
-    """Whether a cell shows a figure, or only checks an answer."""
+def _is_left_out(metadata: Mapping[str, Any], text: str) -> bool:
+    """Whether no answer depends on a cell; a graded check is such a cell here."""
     marks = metadata.get("nbgrader")
-    only_checks = isinstance(marks, dict) and bool(marks.get("grade")) and not marks.get("solution")
-    return only_checks or "demo" in (metadata.get("tags") or ())
+    graded = isinstance(marks, dict) and bool(marks.get("grade")) and not marks.get("solution")
+    return graded or is_left_out(metadata, text)
 
 
 def _compiled_cell(text: str, name: str) -> CodeType | SyntaxError:

@@ -21,7 +21,14 @@ MOVED = {
     f"{PLUGINS}.releasing": f"{PLUGINS}.release_exporter",
 }
 #: Names inside those modules: old module -> old name -> name in the module it is now
-RENAMED = {"grading.judge.exercise": {"Right": "CorrectAnswer", "SUBJECT": "EXERCISE", "specimen": "sample_model"}}
+RENAMED = {
+    "grading.judge.exercise": {
+        "Right": "CorrectAnswer",
+        "SUBJECT": "EXERCISE",
+        "challenge": "step",
+        "specimen": "sample_model",
+    }
+}
 
 
 def install() -> None:

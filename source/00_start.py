@@ -15,7 +15,7 @@
 #
 # **You need** basic Python: functions, lists and `import`. It helps to have seen a class.
 #
-# **Time:** about 25 minutes, plus 35 for the parts marked *extra*
+# **Time:**
 #
 # Run the cells in order, with Shift+Enter. If you see a `NameError`, run the first cell again.
 
@@ -32,14 +32,14 @@ begin("00_start")
 # %% [markdown]
 # ## The short way, if you know PyTorch
 #
-# Search for **Exercise** and do all four: about 5 minutes. A failed check names the section to read.
+# Do the four exercises that have points: about 5 minutes. A failed check names the section to read.
 #
 # ## 1. How a lesson works
 #
 # A **tensor** is a grid of numbers with any number of dimensions. Its `shape` lists the size of each dimension, and its `dtype`
 # is the type of its entries. Operations work on all entries at once.
 
-# %%
+# %% tags=["code"]
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 print("shape:", tuple(x.shape))
 print("plus 10:", (x + 10).tolist())
@@ -49,7 +49,7 @@ print("dtype:", x.dtype)  # 32 bits per number by default
 # Dimensions are counted from 0, or from the end: `dim=-1` is the last. A tensor of shape `()` holds a single number, and
 # `(..., 3)` stands for any shape that ends in 3.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Three shapes and their dimensions
 fig, axes = figures.row(4, width=2.3, height=2.1)
 shown = {
@@ -74,9 +74,9 @@ figures.show(
 # %% [markdown]
 # `torch.tensor(…)` makes a tensor, and `torch.Tensor` is its type. Write `1.0` rather than `1`: `mean` fails on integers.
 #
-# ### Exercise 1: `twice(x)`
+# ### Exercise: `twice(x)`
 #
-# *Difficulty ★☆☆ · about 2 minutes*
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.*
 #
 # Double every number of `x`. Leave `x` itself unchanged: the caller may still need it.
 #
@@ -113,7 +113,7 @@ grade(twice)
 # %% [markdown]
 # Later cells use your function once it passes, and the course's until then. So you can skip an exercise and come back.
 
-# %%
+# %% tags=["code"]
 double = use(twice, lambda x: x + x)  # a lambda is a function without a name: here the course's
 print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
 
@@ -133,23 +133,23 @@ print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
 #
 # `column` is `(3, 1)`, `row` is `(4,)`. What shape does their sum have?
 
-# %% tags=["demo"]
+# %%
 column, row = torch.tensor([[0.0], [10.0], [20.0]]), torch.tensor([1.0, 2.0, 3.0, 4.0])
 # A shape, such as (2, 5)
 predict("the shape of the sum", ..., (column + row).shape)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title How the column and the row stretch
 figures.show(figures.broadcast(column, row), caption="a is the column, b the row.")
 
 # %% [markdown]
-# ### Step: a table of gaps (extra)
+# ### Exercise: a table of gaps (extra)
 #
-# *★☆☆ · about 3 minutes · tools: `-` and `None`*
+# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* Tools: `-` and `None`.
 #
-# A *step* is a small task with `check` and `hint`. **In sections 2 to 4, each takes one line with the tools that it names:** no
-# loop, and no function that does the whole task. In an index, `:` keeps a dimension and `None` inserts one of size 1: if `a` is
-# `(3,)`, `a[:, None]` is a column, `(3, 1)`.
+# An exercise without points is for practice. **In sections 2 to 4, each takes one line with the tools that it names:**
+# no loop, and no function that does the whole task. In an index, `:` keeps a dimension and `None` inserts one of size
+# 1: if `a` is `(3,)`, `a[:, None]` is a column, `(3, 1)`.
 #
 # Return the table with `b[n] - a[m]` in row m, column n.
 #
@@ -162,13 +162,14 @@ def gaps(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(gaps)  # stuck? hint(gaps)
 
 # %% [markdown]
-# ### Step: a chessboard (extra)
+# ### Exercise: a chessboard (extra)
 #
-# *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after division by 2*
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after
+# division by 2.
 #
 # Return a table in which 0 and 1 alternate, with 0 at the top left. `torch.arange(4)` is `[0, 1, 2, 3]`.
 #
@@ -181,13 +182,13 @@ def chessboard(rows: int, columns: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(chessboard)
 
 # %% [markdown]
-# ### Step: a staircase (extra)
+# ### Exercise: a staircase (extra)
 #
-# *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `<=`, which compares entry by entry*
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `torch.arange`, `None`, `<=`, which compares entry by entry.
 #
 # Return a table that is True where the column number is at most the row number, and False elsewhere. In lesson 5, this pattern
 # hides from each word the words after it.
@@ -201,10 +202,10 @@ def staircase(n: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(staircase)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Three tables, each made by stretching a column and a row
 drawn_gaps, drawn_board, drawn_stairs = use(gaps), use(chessboard), use(staircase)
 tables = {
@@ -233,12 +234,12 @@ figures.show(
 #
 # `x` is `(4, 3)`. What is `x - x.mean(dim=-1)`?
 
-# %% tags=["demo"]
+# %%
 x = torch.arange(12.0).reshape(4, 3)
 # "each row minus its mean", "each column minus a number" or "an error"
 predict("x minus its means", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Without keepdim, and with it
 try:
     x - x.mean(dim=-1)
@@ -249,9 +250,9 @@ print("With keepdim:   ", tuple((x - x.mean(dim=-1, keepdim=True)).shape))
 # %% [markdown]
 # `keepdim=True` keeps the dimension, with size 1: the means are a column, `(4, 1)`, and stretch along the rows.
 #
-# ### Exercise 2: `centre(x)`
+# ### Exercise: `centre(x)`
 #
-# *Difficulty ★☆☆ · about 3 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
 #
 # Subtract each row's mean from that row, and leave `x` unchanged. Rows run along the last dimension. Any number of dimensions may
 # come before it.
@@ -283,7 +284,7 @@ from grading.judge import grade
 grade(centre)
 ### END HIDDEN TESTS
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Three rows before and after
 middle = use(centre, lambda x: x - x.mean(dim=-1, keepdim=True))
 rows = torch.tensor([[1.0, 2.0, 6.0, 3.0], [-4.0, -2.0, -3.0, -3.0], [5.0, 5.0, 5.0, 5.0]])
@@ -305,16 +306,16 @@ figures.show(
 # Somebody forgets `keepdim`. Because `square` is `(3, 3)`, there is no error. Is `square - square.mean(dim=-1)` each row minus its
 # mean?
 
-# %% tags=["demo"]
+# %%
 square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 6.0]])
 # "right" or "wrong"
 predict("centring a square without keepdim", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 print("means afterwards, without keepdim:", (square - square.mean(dim=-1)).mean(dim=-1))
 print("means afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdim=True)).mean(dim=-1))
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Without keepdim, and with it: what is subtracted from what
 figures.show(
     figures.broadcast(square, square.mean(dim=-1), "−"),
@@ -334,7 +335,7 @@ figures.show(
 # If `A` is `(T, S)` and `B` is `(S, D)`, their **matrix product** `A @ B` is `(T, D)`. A row of `A` has one weight for each row of
 # `B`: multiply each row of `B` by its weight, then add them up.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A matrix product mixes rows
 A = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])
 B = torch.tensor([[2.0, 0.0], [4.0, 8.0], [8.0, 4.0]])
@@ -350,14 +351,15 @@ figures.show(
 #
 # `x` is `(5, 3)`, `w` is `(3,)`. What is the shape of `x @ w`?
 
-# %% tags=["demo"]
+# %%
 # A shape, such as (2, 5)
 predict("the shape of a matrix times a list", ..., (torch.ones(5, 3) @ torch.ones(3)).shape)
 
 # %% [markdown]
-# ### Step: shares of a whole (extra)
+# ### Exercise: shares of a whole (extra)
 #
-# *★☆☆ · about 2 minutes · tools: `/`, and `.sum`, which takes `dim` and `keepdim` as `.mean` does*
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `/`, and `.sum`, which takes `dim` and `keepdim` as `.mean`
+# does.
 #
 # All numbers of `x` are positive. Divide each row by its sum.
 #
@@ -370,13 +372,14 @@ def shares(x: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(shares)
 
 # %% [markdown]
-# ### Step: means so far (extra)
+# ### Exercise: means so far (extra)
 #
-# *★★☆ · about 3 minutes · tools: `staircase` and `shares`, yours or the course's, `len`, `.float()`, `@`*
+# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Tools: `staircase` and `shares`, yours or the course's, `len`,
+# `.float()`, `@`.
 #
 # Row t of the result is the mean of rows 0 to t of `x`. Attention also mixes rows, but its shares depend on the words.
 #
@@ -389,10 +392,10 @@ def running_means(x: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(running_means)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The shares, the rows, and what they mix to
 so_far, parts = use(running_means), use(shares)
 rows = torch.tensor([[2.0, 0.0], [4.0, 8.0], [9.0, 1.0], [1.0, 3.0]])
@@ -402,9 +405,9 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Step: one-hot rows (extra)
+# ### Exercise: one-hot rows (extra)
 #
-# *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `==`, `.float()`*
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `torch.arange`, `None`, `==`, `.float()`.
 #
 # Row t of the result has a 1 in column `ids[t]` and 0 elsewhere. Multiplied with a table, it selects rows.
 #
@@ -417,13 +420,14 @@ def one_hot(ids: torch.Tensor, n: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(one_hot)
 
 # %% [markdown]
-# ### Step: one entry per row (extra)
+# ### Exercise: one entry per row (extra)
 #
-# *★☆☆ · about 2 minutes · tools: `torch.arange`, `len`, two lists in an index: `x[[0, 1], [2, 0]]` is `x[0, 2]` and `x[1, 0]`*
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `torch.arange`, `len`, two lists in an index:
+# `x[[0, 1], [2, 0]]` is `x[0, 2]` and `x[1, 0]`.
 #
 # From each row t of `x`, return the entry in column `columns[t]`.
 #
@@ -436,14 +440,14 @@ def chosen(x: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(chosen)
 
 # %% [markdown]
-# ### Step: neighbours swap places (extra)
+# ### Exercise: neighbours swap places (extra)
 #
-# *★★☆ · about 3 minutes · tools: `.reshape(-1, 2)`, which makes rows of two, `.flip(dim)`, which reverses a dimension,
-# `.reshape(-1)`, which makes a list*
+# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Tools: `.reshape(-1, 2)`, which makes rows of two, `.flip(dim)`,
+# which reverses a dimension, `.reshape(-1)`, which makes a list.
 #
 # Swap the two entries of each pair in `x`, a list of even length.
 #
@@ -456,7 +460,7 @@ def swap_neighbours(x: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(swap_neighbours)
 
 # %% [markdown]
@@ -467,7 +471,7 @@ check(swap_neighbours)
 # Move the point:
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A slider: the slope of a curve, found by autograd
 def draw(w):
     at = torch.tensor(float(w), requires_grad=True)
@@ -492,7 +496,7 @@ sliders.slider(draw, w=(-2.0, 2.0, 0.5), start={"w": 1.0}, strip=[-1.5, 0.0, 1.0
 # PyTorch's **autograd** records what you compute from a tensor with `requires_grad=True`. `backward()`, called on the *one* number
 # at the end, puts the gradient into `.grad`, in the tensor's shape.
 
-# %%
+# %% tags=["code"]
 w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
 y = (w**2).sum()
 y.backward()
@@ -503,12 +507,12 @@ print("gradient:", w.grad.tolist())
 #
 # The next cell computes the same sum twice and calls `backward()` each time. How large is `w.grad` now?
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
 for _ in range(2):
     (w**2).sum().backward()
 
-# %% tags=["demo"]
+# %%
 # "the same as before", "twice as large" or "zero"
 predict("the gradient after two calls of backward", ..., w.grad)
 
@@ -518,9 +522,9 @@ predict("the gradient after two calls of backward", ..., w.grad)
 #
 # One good use is `x.detach().clone().requires_grad_()`, a copy with a gradient of its own: the caller's `x` stays untouched.
 #
-# ### Step: slopes by autograd (extra)
+# ### Exercise: slopes by autograd (extra)
 #
-# *★★☆ · about 4 minutes · three lines*
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* It takes three lines.
 #
 # Let autograd find the gradient of $\sum x^3$, the sum of the cubes of `x`. Leave `x`, its `.grad` and its `requires_grad`
 # unchanged.
@@ -535,7 +539,7 @@ def slopes(x: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(slopes)
 
 # %% [markdown]
@@ -546,7 +550,7 @@ check(slopes)
 # to `self`. Calling the module runs `forward`.
 
 
-# %%
+# %% tags=["code"]
 class Shift(nn.Module):
     def __init__(self):
         super().__init__()  # always first: it prepares the module for parameters
@@ -565,14 +569,14 @@ print("shift of [1, 2]:", shift(torch.tensor([1.0, 2.0])).tolist())
 #
 # `Shift` assigns an `nn.Parameter` and a plain tensor to `self`. How many parameters does it have?
 
-# %% tags=["demo"]
+# %%
 # A number
 predict("the number of parameters", ..., len(list(shift.parameters())))
 
 # %% [markdown]
-# ### Exercise 3: `Line()`
+# ### Exercise: `Line()`
 #
-# *Difficulty ★★☆ · about 4 minutes*
+# *Difficulty ★★☆, importance ●●○, about 4 minutes.*
 #
 # Write a module that computes $\text{slope} \cdot x + \text{offset}$ for `x` of any shape. Its two parameters, `slope` and
 # `offset`, have shape `()` and start at 0.
@@ -623,9 +627,9 @@ grade(Line)
 # gradient of section 5. The **loss** $L$, here the mean squared error, says how wrong the predictions are. Its gradient points
 # uphill, so a step goes the opposite way, by the gradient times the **learning rate** $\eta$ ("eta"). Training repeats this step.
 #
-# ### Step: the loss (extra)
+# ### Exercise: the loss (extra)
 #
-# *★☆☆ · about 2 minutes · tools: `-`, `.square()`, `.mean()`*
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `-`, `.square()`, `.mean()`.
 #
 # Return the loss $L$.
 #
@@ -638,13 +642,13 @@ def mean_squared_error(predictions: torch.Tensor, y: torch.Tensor) -> torch.Tens
     raise NotImplementedError  # replace this line with your code
 
 
-# %% tags=["demo"]
+# %%
 check(mean_squared_error)
 
 # %% [markdown]
-# ### Exercise 4: `gradient_step(weights, x, y, rate)`
+# ### Exercise: `gradient_step(weights, x, y, rate)`
 #
-# *Difficulty ★★☆ · about 5 minutes*
+# *Difficulty ★★☆, importance ●●●, about 5 minutes.*
 #
 # Return the weights after one step of training. The predictions are `x @ weights`, and autograd finds the gradient. All arguments
 # and their gradients stay unchanged.
@@ -681,13 +685,13 @@ from grading.judge import grade
 grade(gradient_step)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 generator = torch.Generator().manual_seed(0)
 t = torch.rand(40, generator=generator) * 2 - 1
 wanted = 2 * t - 1 + 0.2 * torch.randn(40, generator=generator)
 examples = torch.stack([t, torch.ones(40)], dim=-1)  # (40, 2)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Forty points near a line
 ax = figures.row(1, width=4.6, height=2.6)[1][0]
 ax.plot(t, wanted, "x", markersize=5, color="0.45")
@@ -702,11 +706,11 @@ figures.show(
 # The points scatter around the line $y = 2t - 1$. Each example is $(t, 1)$, so `x @ w` is slope · t + offset · 1. We take 30 steps
 # with each of the rates 0.01, 0.3 and 1.1. What happens to the loss at 1.1?
 
-# %% tags=["demo"]
+# %%
 # "it falls fastest", "it falls, then jumps up and down" or "it grows"
 predict("the loss with the rate 1.1", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Thirty steps with each of three learning rates
 step = use(gradient_step, lambda weights, x, y, rate: weights - rate * 2 * (x @ weights - y) @ x / len(y))
 runs, found = {}, {}
@@ -734,7 +738,7 @@ figures.show(
     + f"After 30 steps at the rate 0.3: slope {found[0.3][0]:.2f}, offset {found[0.3][1]:.2f}.".replace("-", "−"),
 )
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Why a large rate fails: four steps on a parabola
 fig, axes = figures.row(3, width=2.7, height=2.6)
 curve = torch.linspace(-2.2, 2.2, 61)
@@ -754,13 +758,13 @@ figures.show(
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 4 minutes*
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.*
 #
 # **What is the largest rate, to two decimals, at which the loss still falls?** Write a loop that prints the loss after 100 steps for
 # several rates between 0.3 and 1.1. The loss before the first step is 2.69.
 
 
-# %% tags=["demo"]
+# %%
 def loss_after(rate, steps=100):
     weights = torch.zeros(2)
     for _ in range(steps):
@@ -780,7 +784,7 @@ check("experiment", finding)
 # stochastic gradient descent, takes the same step as yours.
 
 
-# %%
+# %% tags=["code"]
 class ReadyLine(nn.Module):
     """Used in place of your Line until it passes: a layer of PyTorch with one input and one output."""
 
@@ -804,7 +808,7 @@ for _ in range(30):
 print(f"loss {loss.item():.3f} by {make.whose}")
 print("parameters:", [round(value.item(), 2) for value in line.parameters()])
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The points and the fitted line
 across = torch.linspace(-1, 1, 21)
 ax = figures.curves(
@@ -833,5 +837,5 @@ figures.show(
 #
 # In lesson 1 you compare two vectors with one number.
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -16,9 +16,10 @@
 #
 # **You need** Python and the tensors of lesson 0; no linear algebra.
 #
-# **Time:** about 55 minutes, plus 35 for the parts marked *extra*
+# **Time:**
 #
-# At each *Predict*, replace the dots with your guess before you run the cell. Only exercises earn points.
+# At each *Predict*, replace the dots with your guess before you run the cell. An exercise earns points if the line
+# below its heading says so.
 
 # %%
 import math
@@ -30,7 +31,7 @@ from torch import nn
 
 begin("01_dot_products")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson adds
 figures.show(
     figures.overview("dot products"), caption="Later lessons explain the pale parts; you need none of them yet."
@@ -47,7 +48,7 @@ figures.show(
 # The result is one number. Every position casts a vote: positive where the signs agree, negative where they differ, and
 # larger where the entries are larger.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Two vectors of three entries, multiplied and added
 first, second = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, -5.0, 6.0])
 figure = figures.vectors.multiply_and_add(first, second, total=float(torch.dot(first, second)))
@@ -73,16 +74,16 @@ predict("the shape of row * column", ..., (row * column).shape)
 # Broadcasting stretches both to `(3, 3)`. The nine products add up to 30, which looks as plausible as the correct 12.
 # PyTorch gives no warning, so your function must check the shapes.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title How the two shapes are stretched
 figures.show(
     figures.broadcast(row, column, "×", names=("row", "column")), caption="The sum of the nine products is 30, not 12."
 )
 
 # %% [markdown]
-# ### Exercise 1: `dot(a, b)`
+# ### Exercise: `dot(a, b)`
 #
-# *Difficulty ★☆☆ · about 7 minutes*
+# *Difficulty ★☆☆, importance ●●●, about 7 minutes.*
 #
 # - `a` and `b` have the shape `(K,)`. Return a tensor of shape `()`. Gradients must flow through it, and autograd loses
 #   track at `.item()` and `float(...)`.
@@ -130,7 +131,7 @@ grade(dot)
 # A vector of two numbers is an arrow in the plane, from the origin to a point. The thick bar below is the **shadow** that
 # $\mathbf{b}$ casts on the line through $\mathbf{a}$ when light shines at a right angle to that line.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The arrow a with three arrows b, and their shadows
 my_dot = use(dot, torch.dot)
 a = torch.tensor([2.0, 1.0])
@@ -154,9 +155,9 @@ figures.show(
 #
 # $$\|\mathbf{a}\| = \sqrt{\mathbf{a} \cdot \mathbf{a}} = \sqrt{a_0^2 + \dots + a_{K-1}^2}$$
 #
-# ### Step: the shadow (extra)
+# ### Exercise: the shadow (extra)
 #
-# *Step ★☆☆ · about 3 minutes · tools: your `dot`, `.sqrt()`*
+# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* Tools: your `dot`, `.sqrt()`.
 #
 # `a` and `b` are `(K,)`, and `a` is not all zeros. Return the length, `()`, of the shadow that `b` casts on the line through
 # `a`, with a minus sign where the shadow points away from `a`.
@@ -169,7 +170,7 @@ def shadow(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(shadow)
 
 # %% [markdown]
@@ -200,7 +201,7 @@ predict("the angle of the lowest dot product", ...)
 predict("b twice as long", ...)
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The dot product while b goes once round the circle
 def turned(angle: float, length: float) -> torch.Tensor:
     """An arrow of a given length, turned counter-clockwise by an angle in degrees."""
@@ -226,7 +227,7 @@ figures.show(
 # %% [markdown]
 # The dot product depends on **direction** and **length**. Turn and stretch $\mathbf{b}$:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Two sliders: angle and length of b
 my_dot, shadow = use(dot, torch.dot), use(shadow)
 
@@ -279,16 +280,16 @@ predict("the gradient of a · b with respect to a", ..., a.grad)
 # From here on, vectors come in **batches**: `(..., K)` holds them along its last dimension. With `dim=-1` you work on each
 # vector separately:
 
-# %%
+# %% tags=["code"]
 batch = torch.tensor([[3.0, 4.0], [6.0, 8.0], [0.0, 0.0]])  # three vectors of two entries
 print("sum of everything:       ", batch.sum())
 print("sum of each vector, (3,):", batch.sum(dim=-1))
 print("with keepdim, (3, 1):    ", batch.sum(dim=-1, keepdim=True).tolist())
 
 # %% [markdown]
-# ### Step: the length of every vector
+# ### Exercise: the length of every vector
 #
-# *Step ★☆☆ · about 2 minutes · tools: `*`, `.sum` with `dim` and `keepdim`, `.sqrt()`*
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.* Tools: `*`, `.sum` with `dim` and `keepdim`, `.sqrt()`.
 #
 # `x` is `(..., K)`. Return the lengths as `(..., 1)`, so that `x / lengths(x)` divides each vector by its own.
 #
@@ -300,7 +301,7 @@ def lengths(x: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(lengths)
 
 # %% [markdown]
@@ -339,9 +340,9 @@ predict("the gradient after the repair", ..., nothing.grad)
 #
 # </details>
 #
-# ### Exercise 2: `cosine_similarity(a, b)`
+# ### Exercise: `cosine_similarity(a, b)`
 #
-# *Difficulty ★★☆ · about 13 minutes*
+# *Difficulty ★★☆, importance ●●○, about 13 minutes.*
 #
 # - `a` and `b` have the shape `(..., K)`; return `(...)`, one number per pair of vectors.
 # - The leading dimensions broadcast: `(4, 1, K)` and `(6, K)` give `(4, 6)`.
@@ -389,7 +390,7 @@ grade(cosine_similarity)
 # a piece of one) has a vector. Here are vectors for six words, made by hand. Their entries say how much each word is an
 # **animal**, a **vehicle** or a **food**, and how **large** it is. *Dog* has the longest vector, as common words often do.
 
-# %%
+# %% tags=["code"]
 words = ["cat", "kitten", "dog", "car", "bus", "apple"]
 meanings = ["animal", "vehicle", "food", "large"]
 vectors = torch.tensor(
@@ -418,9 +419,10 @@ predict("the largest dot product with pet", ...)
 predict("the largest cosine with pet", ...)
 
 # %% [markdown]
-# ### Step: score every key
+# ### Exercise: score every key
 #
-# *Step ★☆☆ · about 3 minutes · tools: your `dot`, `for`, `torch.stack`, which joins a list of tensors into one*
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.* Tools: your `dot`, `for`, `torch.stack`, which joins a list of
+# tensors into one.
 #
 # `query` is `(K,)`, `keys` is `(S, K)`. Loop over the keys, and return the dot product of the query with each, `(S,)`.
 #
@@ -432,11 +434,11 @@ def score_each(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(score_each)
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Six words compared with pet, as bars
 def torch_cosine(a, b):
     return torch.cosine_similarity(a, b, dim=-1)  # PyTorch's own, until yours passes
@@ -475,7 +477,7 @@ figures.show(
 #
 # Choose a query and a key. Their score is the dot product of two rows.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Two sliders: which query, and which key
 ride, snack = torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])
 queries = torch.stack([pet, ride, snack])
@@ -510,9 +512,9 @@ predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which d
 #
 # </details>
 #
-# ### Exercise 3: `similarity_scores(queries, keys)`
+# ### Exercise: `similarity_scores(queries, keys)`
 #
-# *Difficulty ★☆☆ · about 3 minutes*
+# *Difficulty ★☆☆, importance ●●●, about 3 minutes.*
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return
 #   `(..., T, S)`: the entry at `[..., i, j]` is the dot product of query `i` and key `j`.
@@ -555,7 +557,7 @@ grade(similarity_scores)
 # One of the six words
 predict("the largest dot product in the row of cat", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Six words against six words, twice
 my_scores = use(similarity_scores, F.linear)  # F.linear(x, w) is x times w transposed
 my_cosine = use(cosine_similarity, torch_cosine)
@@ -579,7 +581,7 @@ figures.show(
 # One sentence appears in every lesson: *The boat reached the river bank*, with three entries per word. Scoring it against
 # itself gives a first idea of which words belong together.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The scores of a sentence with itself
 figure, (ax,) = figures.row(1, width=4.4, height=3.6)
 figures.heat_map(
@@ -604,9 +606,9 @@ figures.show(
 #
 # $$\text{most similar}(\mathbf{q}_i) = \underset{j}{\text{argmax}} \; \cos(\mathbf{q}_i, \mathbf{k}_j)$$
 #
-# ### Exercise 4: `most_similar(queries, keys)`
+# ### Exercise: `most_similar(queries, keys)`
 #
-# *Difficulty ★★☆ · about 9 minutes*
+# *Difficulty ★★☆, importance ●●○, about 9 minutes.*
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return the
 #   index of the most similar key for each query: `int64`, of shape `(..., T)`.
@@ -650,7 +652,7 @@ grade(most_similar)
 # Each ring shows which of five keys is found, for queries in 360 directions. Look for the short key C in both.
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Five keys, and the one found in each direction
 def nearest_angle(queries, keys):
     """A lookup for the plane only, where a direction is one angle."""
@@ -682,7 +684,7 @@ figures.show(
 # The course comes with a small language model, trained on stories about a river town. Its attention scores are dot products
 # of queries and keys.
 
-# %% tags=["demo"]
+# %% tags=["model"]
 lm = small_lm.load()
 
 # %% [markdown]
@@ -699,7 +701,7 @@ predict("the loss with my dot", ...)
 # "lower", "the same up to rounding" or "much higher"
 predict("the loss with cosines", ...)
 
-# %% tags=["demo"]
+# %% tags=["model"]
 dot_loss, builtin_loss = lm.compare(dot_product=use(dot, torch.dot))
 cosine_loss, _ = lm.compare(dot_product=use(cosine_similarity, torch_cosine))
 
@@ -708,13 +710,13 @@ cosine_loss, _ = lm.compare(dot_product=use(cosine_similarity, torch_cosine))
 #
 # `lm.embedding` has one row of 96 entries per word in `lm.words`, all learned in training.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 print(len(lm.words), "words; embedding", tuple(lm.embedding.shape))
 
 # %% [markdown]
-# ### Step: neighbours of a word (extra)
+# ### Exercise: neighbours of a word (extra)
 #
-# *Step ★★☆ · about 4 minutes · tools: your `cosine_similarity`, `argsort`*
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* Tools: your `cosine_similarity`, `argsort`.
 #
 # `table` is `(N, K)`. Return the indices, `(count,)`, of the `count` rows whose cosine with row `i` is largest: best first,
 # without `i` itself.
@@ -728,7 +730,7 @@ def neighbours(i: int, table: torch.Tensor, count: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(neighbours)
 
 # %% [markdown]
@@ -740,14 +742,14 @@ check(neighbours)
 # "other waters, such as lake", "boat" or "the"
 predict("the words nearest to river", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 neighbours = use(neighbours)
 for word in ("river", "boat", "bread", "red", "three", "Monday", "ate"):
     near = neighbours(lm.words.index(word), lm.embedding, 5)
     print(f"{word:7}", ", ".join(lm.words[i] for i in near))
 print("Computed with", neighbours.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The ten neighbours of bank
 bank = lm.words.index("bank")
 near = neighbours(bank, lm.embedding, 10)
@@ -768,14 +770,14 @@ figures.show(
 # %% [markdown]
 # ## 9. Your experiment (extra)
 #
-# *Experiment ★★☆ · about 6 minutes*
+# *Difficulty ★★☆, importance ●○○, about 6 minutes.*
 #
 # In the plane, two random arrows can have any angle. What happens with more entries? For each width `K` below, sample 1,000
 # pairs of vectors with `torch.randn`, and take their cosines with your function. Their standard deviation, `.std()`, measures
 # how far they spread around 0. Plot it against `K` with `figures.curves(widths, {"spread": spreads}, log="both")` (both axes
 # logarithmic). Your finding is the standard deviation for `K = 100`.
 
-# %%
+# %% tags=["code"]
 widths = [2, 5, 10, 20, 50, 100, 200, 500]
 spreads = []  # one standard deviation per width
 
@@ -808,7 +810,7 @@ predict("report 2", ...)
 predict("report 3", ...)
 predict("report 4", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # The same numbers, some with other vectors
 my_cosine = use(cosine_similarity, torch_cosine)
 right, left = torch.tensor([1.0, 3.0]), torch.tensor([3.0, -2.0])
@@ -874,7 +876,7 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=0}^{K-1} a_r b_r = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
 # \qquad\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What you have built so far
 figures.show(figures.overview("dot products", complete=True, q=queries, k=vectors, scores=scores))
 
@@ -886,9 +888,9 @@ figures.show(figures.overview("dot products", complete=True, q=queries, k=vector
 # Next: scores can be any number. In lesson 2 you turn them into weights that add up to 1.
 
 # %% [markdown]
-# ## Challenge: `squared_distances(queries, keys)` (extra)
+# ## Exercise: `squared_distances(queries, keys)` (extra)
 #
-# *Challenge ★★ · not graded · about 15 minutes*
+# *Difficulty ★★☆, importance ●○○, about 15 minutes.*
 #
 # How far is every query from every key? Subtracting each key from each query makes $T \cdot S$ vectors: for 1,000 queries
 # and 1,000 keys of 1,000 entries, 4 GB for a result of 4 MB. But a squared distance is a dot product,
@@ -925,8 +927,8 @@ def squared_distances(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(squared_distances)
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -17,7 +17,7 @@
 #
 # **You need** lesson 1, tensors and broadcasting, and $e^x$, $\ln x$ and derivatives from school.
 #
-# **Time:** about 55 minutes, plus 30 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -29,7 +29,7 @@ from torch import nn
 
 begin("02_softmax")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson adds
 figures.show(figures.overview("softmax"))
 
@@ -71,7 +71,7 @@ review()
 # What does *bank* mean in *The boat reached the river bank*? The other words tell you, above all *river*. Suppose *bank*
 # has these scores with the six words.
 
-# %%
+# %% tags=["code"]
 words = ["The", "boat", "reached", "the", "river", "bank"]
 scores = torch.tensor([-1.0, 2.0, 0.5, -1.0, 3.0, 1.5])  # one score for each of the 6 words
 
@@ -102,9 +102,9 @@ predict("the property that fails", ..., scores / scores.sum())
 # Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. Scores that go into a
 # softmax are also called **logits**.
 #
-# ### Step: exponentiate, then divide
+# ### Exercise: exponentiate, then divide
 #
-# *Step ★☆☆ · about 2 minutes.* Write this formula for one list of scores.
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.* Write this formula for one list of scores.
 #
 # **Worked example.** The exponentials of $\mathbf{s} = (0, \ln 2, \ln 5) \approx (0, 0.69, 1.61)$ are $(1, 2, 5)$,
 # with the sum 8. The weights are $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
@@ -116,10 +116,10 @@ def exp_and_divide(x: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(exp_and_divide)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The scores, their exponentials, and the weights
 shares = use(exp_and_divide)
 fig, axes = figures.row(3, height=2.9)
@@ -145,7 +145,7 @@ figures.show(
 # The weights that grow: "all", "none" or "the largest"
 predict("the weights that grow", ...)
 
-# %%
+# %% tags=["code"]
 print("before:", torch.softmax(scores, dim=-1))
 print("after: ", torch.softmax(scores + 10, dim=-1))
 
@@ -170,14 +170,14 @@ print("after: ", torch.softmax(scores + 10, dim=-1))
 # Each of the three weights is then: "right", "inf" or "nan"
 predict("the weights of large scores", ...)
 
-# %%
+# %% tags=["code"]
 large = torch.tensor([1000.0, 1001.0, 1002.0])
 print(large.exp(), "/", large.exp().sum(), "=", large.exp() / large.exp().sum())
 
 # %% [markdown]
 # In float32, the exponential overflows above 88.7; in float16, a shorter format that many models run in, above 11.1.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Where exp overflows in four number formats
 figures.show(
     figures.distributions.exp_range(),
@@ -206,7 +206,7 @@ figures.show(
 # attention, so each row gets its own softmax. `dim` is the dimension that softmax runs along. Sums along it are 1; sums
 # along the other dimension can be anything.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The same scores, normalised along each of the two dimensions
 matrix = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 3.0], [1.0, -2.0, 1.0, 1.0]])
 fig, axes = figures.row(2, width=4.2, height=2.9)
@@ -225,7 +225,7 @@ figures.show(
 # matrix, the maxima have the shape `(3,)`, which broadcasts as a *row*. With `keepdim=True` the shape is `(3, 1)`: one
 # number per row.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Subtracting the maxima of the rows, without and with keepdim
 square = matrix[:, :3]
 figures.show(
@@ -247,9 +247,9 @@ figures.show(
 predict("the shape of the maxima", ..., torch.zeros(3, 5, 4).amax(dim=1, keepdim=True).shape)
 
 # %% [markdown]
-# ### Exercise 1: `softmax(x, dim=-1)`
+# ### Exercise: `softmax(x, dim=-1)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
 # Compute the weights of the scores `x` along `dim`.
 #
@@ -291,7 +291,7 @@ grade(softmax)
 # %% [markdown]
 # Does it survive scores of 1000, and of $-\infty$?
 
-# %%
+# %% tags=["code"]
 weigh = use(softmax, torch.softmax)
 print(weigh(large, dim=-1))
 print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
@@ -299,7 +299,7 @@ print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 # %% [markdown]
 # One call computes the weights of a whole sentence. Each word is a query, and all six are keys.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The scores of six words with six words, and their weights
 mine = use(softmax, torch.softmax)
 table = torch.tensor(
@@ -333,7 +333,7 @@ figures.show(
 # denominator. These derivatives form a matrix, the **Jacobian**.
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The Jacobian at the six scores
 mine = use(softmax, torch.softmax)
 by_autograd = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
@@ -367,7 +367,7 @@ figures.show(
 # A number
 predict("the gradient of the sum", ...)
 
-# %%
+# %% tags=["code"]
 x = scores.clone().requires_grad_()
 use(softmax, torch.softmax)(x, dim=-1).sum().backward()
 print(f"largest entry of the gradient: {x.grad.abs().max():.6f}")
@@ -375,10 +375,10 @@ print(f"largest entry of the gradient: {x.grad.abs().max():.6f}")
 # %% [markdown]
 # So `softmax(x).sum().backward()` tests nothing. In your own tests, multiply by random numbers before you sum.
 #
-# ### Step: the Jacobian (extra)
+# ### Exercise: the Jacobian (extra)
 #
-# *Step ★★☆ · about 5 minutes.* Write the formula of the Jacobian without a loop, with row $i$ and column $j$.
-# `torch.eye(n)` has the entries $\delta_{ij}$.
+# *Difficulty ★★☆, importance ●○○, about 5 minutes.* Write the formula of the Jacobian without a loop, with row $i$ and
+# column $j$. `torch.eye(n)` has the entries $\delta_{ij}$.
 #
 # **Worked example.** For $\mathbf{a} = (\tfrac14, \tfrac34)$ both entries on the diagonal are
 # $\tfrac14 \cdot \tfrac34 = \tfrac3{16}$; the other two are $-\tfrac3{16}$.
@@ -390,10 +390,10 @@ def softmax_jacobian(weights: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(softmax_jacobian)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Your Jacobian and autograd's
 jacobian = use(softmax_jacobian)
 print(f"largest difference: {(by_autograd - jacobian(now)).abs().max():.6f}, computed with {jacobian.whose}")
@@ -413,7 +413,7 @@ print(f"largest difference: {(by_autograd - jacobian(now)).abs().max():.6f}, com
 # The logarithm: "-120", "-inf" or "nan"
 predict("the logarithm of a rounded weight", ...)
 
-# %%
+# %% tags=["code"]
 behind = torch.tensor([0.0, -120.0], requires_grad=True)
 logarithms = torch.log(torch.softmax(behind, dim=-1))
 logarithms[1].backward()
@@ -426,9 +426,9 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 #
 # The sum is between 1 and $n$, so its logarithm is between 0 and $\ln n$.
 #
-# ### Exercise 2: `log_softmax(x, dim=-1)`
+# ### Exercise: `log_softmax(x, dim=-1)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆, importance ●●○, about 6 minutes.*
 #
 # Compute the logarithms of the weights along `dim`.
 #
@@ -469,7 +469,7 @@ grade(log_softmax)
 # A popular workaround, `log(softmax(x) + 1e-9)`, is never infinite. Here is the loss $-\ln a$ of a word whose score falls
 # ever further below the highest:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The loss of a word with a lower and lower score, computed in three ways
 mine = use(log_softmax, torch.log_softmax)
 gap = torch.arange(0.0, 151.0, 2.0)
@@ -503,11 +503,11 @@ figures.show(
 # With the workaround, the loss hardly changes beyond a gap of about 21. Its gradient fades to nothing, so the worst
 # mistakes are not corrected.
 #
-# ### Step: the losses of a text (extra)
+# ### Exercise: the losses of a text (extra)
 #
-# *Step ★★☆ · about 3 minutes.* At each of `T` positions, a model scores the `N` words of its vocabulary: these are the
-# `logits`. The `targets` are the ids of the words that came next. Return the `T` losses. Use your `log_softmax`;
-# `m[torch.arange(T), ids]` takes one entry from each row of `m`.
+# *Difficulty ★★☆, importance ●○○, about 3 minutes.* At each of `T` positions, a model scores the `N` words of its
+# vocabulary: these are the `logits`. The `targets` are the ids of the words that came next. Return the `T` losses. Use
+# your `log_softmax`; `m[torch.arange(T), ids]` takes one entry from each row of `m`.
 #
 # **Worked example.** The rows are $(0, \ln 3)$ and $(0, 0)$, the targets 1 and 0. The weights of the targets are
 # $\tfrac34$ and $\tfrac12$, the losses $-\ln \tfrac34 \approx 0.29$ and $-\ln \tfrac12 \approx 0.69$.
@@ -519,7 +519,7 @@ def next_token_losses(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tens
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(next_token_losses)
 
 # %% [markdown]
@@ -543,15 +543,15 @@ check(next_token_losses)
 predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)]) / 0.5, dim=-1)[1])
 
 # %% [markdown]
-# ### Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`
+# ### Exercise: `softmax_with_temperature(x, temperature, dim=-1)`
 #
-# *Difficulty ★☆☆ · about 5 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 5 minutes.*
 #
 # Compute the softmax of `x / temperature` along `dim`.
 #
 # - Raise a `ValueError` that names `temperature` and its value unless `temperature > 0`. This includes `nan`, for which
 #   `<= 0` is false as well.
-# - Otherwise the rules of exercise 1 apply, as long as `x / temperature` is finite or $-\infty$. You may call your
+# - Otherwise the rules of `softmax` apply, as long as `x / temperature` is finite or $-\infty$. You may call your
 #   `softmax`; mistakes in it cost no points here.
 
 # %%
@@ -585,7 +585,7 @@ grade(softmax_with_temperature)
 # %% [markdown]
 # Move the slider, or compare the three pictures.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A slider: the weights of the six words at each temperature
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 
@@ -614,7 +614,7 @@ print("Computed with", sharpen.whose)
 # average surprise, in **nats** (with $\log_2$, in bits). It is 0 when one word has everything, and $\ln n$ when $n$ words
 # share equally. So $e^{\text{entropy}}$ is the effective number of words that share the attention.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights at three temperatures, and how many words share the attention
 fig, axes = figures.row(3, width=2.9, height=2.7)
 for ax, tau in zip(axes, (0.3, 1.0, 5.0)):
@@ -638,7 +638,7 @@ figures.show(
 # A number (ln 2 is 0.69, ln 4 is 1.39)
 predict("the entropy of two halves", ...)
 
-# %%
+# %% tags=["code"]
 halves = torch.tensor([0.5, 0.5, 0.0, 0.0])
 print("the formula as written:", -(halves * halves.log()).sum())
 
@@ -646,7 +646,7 @@ print("the formula as written:", -(halves * halves.log()).sum())
 # PyTorch computes $0 \cdot \ln 0 = 0 \cdot (-\infty)$, which is `nan`. A weight of 0 should contribute the *limit* of
 # $-a \ln a$, which is 0.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What one weight contributes to the entropy
 weight = torch.linspace(0.0, 1.0, 1001)[1:]
 fig, axes = figures.row(1, width=5.4, height=2.9)
@@ -673,7 +673,7 @@ figures.show(
 # The repair: "right", "wrong entropy" or "wrong gradient"
 predict("the repair of the entropy", ...)
 
-# %%
+# %% tags=["code"]
 logp = torch.tensor([0.5, 0.5, 0.0]).log().requires_grad_()
 covered_up = -(logp.exp() * logp).nan_to_num(0.0).sum()
 covered_up.backward()
@@ -683,9 +683,9 @@ print(f"entropy: {covered_up:.4f}   gradient: {logp.grad}")
 # In the backward pass, autograd multiplies zero by infinity again, even with a `torch.where` around the product. The
 # repair has to come *before* the logarithm.
 #
-# ### Exercise 4: `entropy(p, dim=-1)`
+# ### Exercise: `entropy(p, dim=-1)`
 #
-# *Difficulty ★★☆ · about 9 minutes*
+# *Difficulty ★★☆, importance ●●○, about 9 minutes.*
 #
 # Compute the entropy in nats of the weights `p` along `dim`. The result has one dimension fewer: `dim` is removed.
 #
@@ -724,7 +724,7 @@ from grading.judge import grade
 grade(entropy)
 ### END HIDDEN TESTS
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Weights and entropy against the temperature
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
@@ -741,7 +741,7 @@ figures.show(
 # Three weights that sum to 1 are a point in a triangle: the closer to a corner, the larger the weight of its word. As the
 # temperature falls, the point moves from the centre to a corner.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title All ways to share one unit among three words, and two lists of scores that cool down
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
@@ -777,7 +777,7 @@ figures.show(
 # agree, and falls as they move apart. In the picture, the keys are hours, the values are water levels in a harbour in
 # metres, and the query is 9 o'clock.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A dictionary, and the same dictionary with soft weights at two temperatures
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 clock = torch.tensor([6.0, 9.0, 10.0, 13.0])  # (S,), the keys
@@ -797,7 +797,7 @@ figures.show(
 # Statisticians call a soft dictionary *kernel regression*. Attention does the same, with dot products as scores. Now take
 # 40 readings from a whole day, with some noise from waves.
 
-# %%
+# %% tags=["code"]
 random = torch.Generator().manual_seed(2)
 
 
@@ -813,11 +813,11 @@ hours = 24 * torch.rand(40, generator=random)  # (40,), the keys
 levels = levels_at(hours)  # (40,), the values
 
 # %% [markdown]
-# ### Step: a soft dictionary
+# ### Exercise: a soft dictionary
 #
-# *Step ★★☆ · about 3 minutes.* Answer `T` queries at once. The scores are `(T, S)`, one row per query: `queries[:, None]`
-# is `(T, 1)` and broadcasts against the keys, `(S,)`. Take the softmax of each row with the `temperature`, then the
-# weighted sum of the values.
+# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Answer `T` queries at once. The scores are `(T, S)`, one row per
+# query: `queries[:, None]` is `(T, 1)` and broadcasts against the keys, `(S,)`. Take the softmax of each row with the
+# `temperature`, then the weighted sum of the values.
 #
 # **Worked example.** The keys are 1 and 3, the values 10 and 20. For the query 1 and $\tau = 4 / \ln 3$ the scores
 # $(0, -4)$, divided by $\tau$, are $(0, -\ln 3)$. So the weights are $(\tfrac34, \tfrac14)$, and the answer is $12.5$.
@@ -834,7 +834,7 @@ def soft_dictionary(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(soft_dictionary)
 
 # %% [markdown]
@@ -846,7 +846,7 @@ check(soft_dictionary)
 # The answer: "the value of the nearest key", "the mean of the two neighbours" or "the mean of all values"
 predict("the answer of a cold dictionary", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The readings, and the answers at three temperatures
 look_up = use(soft_dictionary)
 all_day = torch.linspace(0.0, 24.0, 481)
@@ -868,12 +868,12 @@ figures.show(
 #
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 7 minutes.* **Which temperature gives the best answers?** The cell makes 200 new readings. Look
-# up their hours at each temperature, and compute the mean squared difference between the answers and `new_levels`. Plot it
-# with `figures.curves(temperatures, {"error": errors}, log="x")`. Your finding is the temperature with the smallest error.
-# If several are about as good, take any of them.
+# *Difficulty ★★☆, importance ●○○, about 7 minutes.* **Which temperature gives the best answers?** The cell makes 200
+# new readings. Look up their hours at each temperature, and compute the mean squared difference between the answers and
+# `new_levels`. Plot it with `figures.curves(temperatures, {"error": errors}, log="x")`. Your finding is the temperature
+# with the smallest error. If several are about as good, take any of them.
 
-# %%
+# %% tags=["experiment"]
 new_hours = 24 * torch.rand(200, generator=random)  # (200,), queries that are not among the keys
 new_levels = levels_at(new_hours)  # (200,)
 temperatures = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0]
@@ -882,7 +882,7 @@ temperatures = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0]
 
 finding = ...  # the temperature with the smallest error
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -898,7 +898,7 @@ check("experiment", finding)
 # Temperature after log_softmax: "a bug" or "not a bug"
 predict("the temperature after log_softmax", ...)
 
-# %%
+# %% tags=["code"]
 tau = 0.5
 unscaled = torch.exp(use(log_softmax, torch.log_softmax)(scores, dim=-1) / tau)
 print(f"sum before dividing: {unscaled.sum():.4f}")
@@ -919,7 +919,7 @@ print("in time:  ", [round(weight, 4) for weight in torch.softmax(scores / tau, 
 # Softmax along the queries: "a bug" or "not a bug"
 predict("softmax along the queries", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 print("sums of the rows, along the keys:   ", torch.softmax(matrix, dim=-1).sum(dim=-1))
 print("sums of the rows, along the queries:", torch.softmax(matrix, dim=0).sum(dim=-1))
 
@@ -955,7 +955,7 @@ print("sums of the rows, along the queries:", torch.softmax(matrix, dim=0).sum(d
 # the nearly one thousand words it knows. Softmax turns the scores into probabilities of the next word, and entropy says how
 # many words share them.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The likeliest next words of the small model after three texts
 lm = small_lm.load()
 weigh = use(softmax, torch.softmax)
@@ -981,7 +981,7 @@ figures.show(
 # Now put your softmax into every attention layer of the model, and your log_softmax into its loss. On stories that it has
 # not seen, the loss should equal that of PyTorch's functions, up to rounding.
 
-# %% tags=["demo"]
+# %% tags=["model"]
 with_yours, with_the_builtin = lm.compare(
     softmax=use(softmax, torch.softmax), log_softmax=use(log_softmax, torch.log_softmax)
 )
@@ -996,7 +996,7 @@ with_yours, with_the_builtin = lm.compare(
 # The word: "boat", "the" or "bank"
 predict("the most surprising word", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 losses_of = use(next_token_losses)
 ids = lm.encode("The boat reached the river bank")  # (6,)
 losses = losses_of(lm(ids)[:-1], ids[1:])  # (5,)
@@ -1016,7 +1016,7 @@ print(f"mean: {losses.mean():.4f}   by the model itself: {lm.loss('The boat reac
 #
 # $$ a_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What you have built so far
 mine = use(softmax, torch.softmax)
 figures.show(
@@ -1033,9 +1033,9 @@ figures.show(
 #
 # In lesson 3, queries, keys and values are vectors, and a model learns to compute them.
 #
-# ## Challenge: `top_p(probs, share)` (extra)
+# ## Exercise: `top_p(probs, share)` (extra)
 #
-# *Challenge ★★ · not graded · about 10 minutes*
+# *Difficulty ★★☆, importance ●○○, about 10 minutes.*
 #
 # A **token** is a word or part of one. The small probabilities of many nonsensical tokens add up. So a language model
 # often draws only from the smallest set of likeliest tokens that has at least a `share`, say 0.9: **nucleus sampling**,
@@ -1060,8 +1060,8 @@ def top_p(probs: torch.Tensor, share: float) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(top_p)
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -17,7 +17,7 @@
 # **You need** modules (lesson 0), dot products, matrix products and gradients (lesson 1), softmax (lesson 2), and systems of
 # linear equations for the last exercise.
 #
-# **Time:** about 60 minutes, plus 30 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -72,10 +72,10 @@ begin("03_queries_keys_values")
 #
 # </details>
 
-# %% tags=["demo"]
+# %%
 review()
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The parts of attention: new in this lesson are queries, keys and values
 figures.show(figures.overview("queries, keys, values"))
 
@@ -95,7 +95,7 @@ figures.show(figures.overview("queries, keys, values"))
 # we chose the entries: how strongly a word relates to *water*, *motion* and *place*. A negative entry means the opposite:
 # the motion of *money* is $-1.5$, since it stays in the bank. PyTorch's table is `nn.Embedding`.
 
-# %%
+# %% tags=["code"]
 words = sentence.words
 vocabulary = ["the", "boat", "reached", "river", "bank", "ship", "left", "money"]
 other_words = torch.tensor([[1.4, 1.1, 0.3], [0.0, 1.5, 0.2], [0.0, -1.5, 0.3]])  # ship, left, money
@@ -107,9 +107,9 @@ print(*words, "  token ids", token_ids.tolist())
 print("table", tuple(table.shape), "  x", tuple(x.shape), "  'bank'", x[5].tolist())
 
 # %% [markdown]
-# ### Exercise 1: `embed(token_ids, table)`
+# ### Exercise: `embed(token_ids, table)`
 #
-# *Difficulty ★☆☆ · about 3 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
 #
 # Write this lookup yourself, for ids of any shape: ids of two sentences of five words, `(2, 5)`, give `(2, 5, D)`. Worked
 # example:
@@ -143,7 +143,7 @@ from grading.judge import grade
 grade(embed)
 ### END HIDDEN TESTS
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The sentence, looked up in the table
 lookup = use(embed, F.embedding)
 figures.show(
@@ -163,7 +163,7 @@ figures.show(
 # The gradient in the row of "the": a number
 predict("the gradient in the row of 'the'", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The gradient of the sum, one row per word of the table
 learned_table = table.clone().requires_grad_()
 lookup(token_ids, learned_table).sum().backward()
@@ -189,9 +189,9 @@ figures.show(
 # $$s_{ij} = \mathbf{x}_i \cdot \mathbf{x}_j, \qquad a_{ij} = \frac{e^{s_{ij}}}{\sum_{l} e^{s_{il}}}, \qquad
 # \mathbf{o}_i = \sum_{j} a_{ij}\, \mathbf{x}_j$$
 #
-# ### Step: the context vector of one word
+# ### Exercise: the context vector of one word
 #
-# *Difficulty ★☆☆ · about 3 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
 #
 # Compute $\mathbf{o}_i$ for one position $i$. Worked example: for
 # $\mathbf{X} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ and $i = 0$ the scores are $(1, 0)$, the weights
@@ -207,10 +207,10 @@ def one_context(x: torch.Tensor, i: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(one_context)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The scores and the weights of “bank”
 context_of = use(one_context)
 bank = words.index("bank")
@@ -235,17 +235,18 @@ figures.show(
 # %% [markdown]
 # *bank* attends most to itself, since that dot product is the largest.
 #
-# ### Exercise 2: `simple_attention(x)`
+# ### Exercise: `simple_attention(x)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆, importance ●●○, about 6 minutes.*
 #
 # Now compute all context vectors at once, with matrices instead of loops:
 #
 # $$\mathbf{A} = \operatorname{softmax}\!\left(\mathbf{X} \mathbf{X}^\top\right), \qquad \mathbf{O} = \mathbf{A} \mathbf{X}$$
 #
-# Row $i$ of $\mathbf{A}$, `(T, T)`, holds the weights of word $i$, and row $i$ of $\mathbf{O}$, `(T, D)`, its context vector.
-# In a batch, `(..., T, D)`, no word attends to another sentence: `@` multiplies the last two dimensions and treats all others
-# as a batch. (`torch.bmm` does this for exactly one leading dimension.) Worked example: for the $\mathbf{X}$ of the step,
+# Row $i$ of $\mathbf{A}$, `(T, T)`, holds the weights of word $i$, and row $i$ of $\mathbf{O}$, `(T, D)`, its context
+# vector. In a batch, `(..., T, D)`, no word attends to another sentence: `@` multiplies the last two dimensions and
+# treats all others as a batch. (`torch.bmm` does this for exactly one leading dimension.) Worked example: for the
+# $\mathbf{X}$ of `one_context`,
 # $\mathbf{O} = \mathbf{A} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
 
 # %%
@@ -275,9 +276,9 @@ grade(simple_attention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Row 5 of the result is what the step computed for *bank*:
+# Row 5 of the result is what `one_context` computed for *bank*:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 attend_simply = use(simple_attention, lambda x: torch_fallbacks.attention(x, x, x))
 all_contexts, all_weights = attend_simply(x)
 print("'bank' alone:     ", context_of(x, bank))
@@ -293,7 +294,7 @@ print("the same:", torch.allclose(all_contexts[bank], context_of(x, bank), atol=
 # The word: "the", "reached" or "river"
 predict("the word that 'the' attends to most", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title All weights: which word attends to which
 ax = figures.heat_map(all_weights, rows=words, columns=words, size=(5.0, 4.0))
 figures.show(
@@ -338,19 +339,19 @@ figures.show(
 # Our matrices are hand-made, with two entries per query and key. Entry 0 is about **who**: *reached* is mostly motion, so it
 # asks who moved. Entry 1 is about **which**: *bank* is mostly place, so it asks which bank this is.
 
-# %%
+# %% tags=["code"]
 W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])  # (D, K): columns "who?" and "which?"
 W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])  # (D, K): the same two columns
 W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # (D, V): copies water and motion
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title From x to queries, keys and values: three matrix products
 figures.show(figures.projections(x, W_q, W_k, W_v, words, sentence.FEATURES))
 
 # %% [markdown]
-# ### Exercise 3: `project_qkv(x, W_q, W_k, W_v)`
+# ### Exercise: `project_qkv(x, W_q, W_k, W_v)`
 #
-# *Difficulty ★☆☆ · about 3 minutes*
+# *Difficulty ★☆☆, importance ●●●, about 3 minutes.*
 #
 # Compute the three products. Worked example, one word with $d = 2$, $d_k = 1$, $d_v = 3$:
 #
@@ -386,7 +387,7 @@ from grading.judge import grade
 grade(project_qkv)
 ### END HIDDEN TESTS
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Six words in their three roles
 project = use(project_qkv, torch_fallbacks.projections)
 query, key, value = project(x, W_q, W_k, W_v)
@@ -420,7 +421,7 @@ figures.show(
 # This is the soft dictionary of lesson 2, with vectors for keys and the dot product as the score. Here are the shapes for
 # $T = 3$ of our queries and all $S = 6$ keys:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The shapes: two matrix products, with softmax between them
 askers = ["boat", "reached", "bank"]
 three_queries = query[[words.index(word) for word in askers]]
@@ -459,7 +460,7 @@ figures.show(
 # The weights: "40 and 60 %", "10 and 90 %" or "almost 0 and 100 %"
 predict("the weights of two keys", ...)
 
-# %%
+# %% tags=["code"]
 q = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
 two_keys = torch.tensor([[4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], dtype=torch.float64)
 two_scores = two_keys @ q
@@ -476,9 +477,9 @@ print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()
 #
 # </details>
 #
-# ### Exercise 4: `attention(query, key, value)`
+# ### Exercise: `attention(query, key, value)`
 #
-# *Difficulty ★★☆ · about 4 minutes*
+# *Difficulty ★★☆, importance ●●●, about 4 minutes.*
 #
 # Write it for any leading dimensions. Do not scale the scores. Worked example:
 #
@@ -519,7 +520,7 @@ grade(attention)
 # The sliders choose a word and a step. Try *bank*, which should find *river*, and *the*, whose query is nearly 0, so it
 # attends a little to every word.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Two sliders: the query's word, and one of four steps
 attend = use(attention, torch_fallbacks.attention)
 
@@ -547,12 +548,12 @@ sliders.slider(
 #
 # If queries, keys and values all come from the same words, attention is called **self-attention**.
 #
-# ### Step: self-attention
+# ### Exercise: self-attention
 #
-# *Difficulty ★☆☆ · about 2 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.*
 #
-# Write it with `project_qkv` and `attention`. Worked example: the word $(1, 2)$ of exercise 3, alone in its sentence, gets the
-# weight 1, and the output is its value, $(1, 2, 3)$.
+# Write it with `project_qkv` and `attention`. Worked example: the word $(1, 2)$ of `project_qkv`, alone in its
+# sentence, gets the weight 1, and the output is its value, $(1, 2, 3)$.
 
 
 # %%
@@ -567,10 +568,10 @@ def self_attention(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(self_attention)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Which word looks at which, as lines and as a map
 attend_to_itself = use(self_attention)
 output, found = attend_to_itself(x, W_q, W_k, W_v)
@@ -588,7 +589,7 @@ figures.show(
 #
 # Compare *bank* in two sentences. Its embedding is the same in both, and so are its query, key and value:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The output of “bank” in two sentences
 money_words = ["the", "money", "left", "the", "bank"]
 money_x = lookup(torch.tensor([vocabulary.index(word) for word in money_words]), table)
@@ -612,7 +613,7 @@ figures.show(
 # repeats the training step of lesson 0: move each entry a little against its gradient. The loss is the mean squared
 # difference between the two outputs.
 
-# %% tags=["demo"]
+# %% tags=["model"]
 generator = torch.Generator().manual_seed(2)
 learned = [torch.randn(3, 2, generator=generator).requires_grad_() for _ in range(3)]
 wanted = attend_to_itself(x, W_q, W_k, W_v)[0]
@@ -634,7 +635,7 @@ for step in range(1001):
 # The learned W_q is "nearly ours" or "a different matrix"
 predict("the learned W_q", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 print("hand-made W_q:", W_q, sep="\n")
 print("learned W_q:", learned[0].detach().round(decimals=1) + 0.0, sep="\n")
 
@@ -657,7 +658,7 @@ print("learned W_q:", learned[0].detach().round(decimals=1) + 0.0, sep="\n")
 # Which bias changes nothing? "queries", "keys" or "values"
 predict("the bias that changes nothing", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 bias = torch.tensor([0.5, -1.0])
 query, key, value = project(x, W_q, W_k, W_v)
 biased = {
@@ -687,15 +688,15 @@ for name, (with_bias, moved) in biased.items():
 #
 # Take the French "bateau a atteint", "boat has reached", with hand-made queries, and keys and values from our sentence.
 
-# %%
+# %% tags=["code"]
 french = ["bateau", "a", "atteint"]
 french_queries = torch.tensor([[2.0, 2.0, -2.0], [-1.0, 2.0, 0.0], [-1.0, 2.5, 0.0]])  # (T, D)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 translated, alignment = attend(french_queries, x, x @ W_v)
 print("queries", tuple(french_queries.shape), " keys", tuple(x.shape), " output", tuple(translated.shape))
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Three French words attend to six English ones
 figures.show(
     figures.attention.who_looks_at_whom(alignment, french, words),
@@ -717,7 +718,7 @@ figures.show(
 # $\mathbf{q} = 8\, \mathbf{k}_0 + 8\, \mathbf{k}_2$. This works if all keys have length 1 and are perpendicular to each other.
 
 
-# %%
+# %% tags=["code"]
 def copy_the_keys(keys, targets):
     """A first idea: eight times the sum of the wanted keys."""
     return 8 * sum(keys[target] for target in targets)
@@ -736,7 +737,7 @@ slanted_keys = torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
 # The largest weight: "key 0", "key 1" or "key 2"
 predict("a copied key", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights of a query that copies key 0, for both sets of keys
 fig, axes = figures.row(2, width=4.2, height=2.7)
 for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("perpendicular keys", "slanted keys")):
@@ -750,9 +751,9 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Step: the wanted scores
+# ### Exercise: the wanted scores
 #
-# *Difficulty ★☆☆ · about 2 minutes*
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.*
 #
 # A query must match the keys you want *and* avoid the others. So choose the scores first: a number `high` for each target, 0
 # for every other key. `keys.new_zeros(n)` makes `n` zeros with the dtype and device of `keys`. Worked example: three keys,
@@ -768,13 +769,13 @@ def wanted_scores(keys: torch.Tensor, targets: list[int], high: float) -> torch.
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(wanted_scores)
 
 # %% [markdown]
-# ### Exercise 5: `query_for(keys, targets)`
+# ### Exercise: `query_for(keys, targets)`
 #
-# *Difficulty ★★★ · about 13 minutes*
+# *Difficulty ★★★, importance ●●○, about 13 minutes.*
 #
 # The scores of one query $\mathbf{q}$, written as a column, are $\mathbf{K} \mathbf{q}$. So the query solves a system of
 # linear equations, one per key:
@@ -831,7 +832,7 @@ grade(query_for)
 # "yes" or "no"
 predict("the key halfway between two others", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The key that gets the highest weight, for queries in all directions
 angles = torch.arange(0.5, 360.0).deg2rad()
 directions = torch.stack([angles.cos(), angles.sin()], dim=1)  # (360, 2)
@@ -856,7 +857,7 @@ figures.show(
 # But one query fetches only *one* average. Four values are the corners of a square, each with its own key. Ask for the average
 # of $\mathbf{v}_0$ and $\mathbf{v}_2$, then of $\mathbf{v}_1$ and $\mathbf{v}_3$:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The outputs: one query, another, and two separate ones
 corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, V)
 corner_keys = torch.eye(4)  # (S, K)
@@ -893,7 +894,7 @@ figures.show(
 # In the small language model of lessons 1 and 2, each word vector has 96 entries, and each head has three matrices of shape
 # `(96, 24)`. Your functions compute what the model computes:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 lm = small_lm.load()
 head = lm.look("The boat reached the river bank", layer=0, head=0)
 its_query, its_key, its_value = project(head.x, head.W_q, head.W_k, head.W_v)
@@ -905,20 +906,20 @@ print("the model's scores: ", torch.allclose(its_query / 24**0.5 @ its_key.T, he
 # Does the model predict as well with *your* functions in every layer and head? `lm.compare` swaps them in, one at a time. It
 # scales the queries first (lesson 4), and gives each query only the keys up to its position (lesson 5).
 
-# %% tags=["demo"]
+# %% tags=["model"]
 losses = [lm.compare(embed=embed), lm.compare(project_qkv=project_qkv), lm.compare(attention=attention)]
 
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Difficulty ★★☆ · about 7 minutes · not graded*
+# *Difficulty ★★☆, importance ●○○, about 7 minutes.*
 #
 # `simple_attention` was mutual: $s_{ij} = s_{ji}$. **How mutual is attention in a trained model?** For one head, compare
 # $s_{ij}$ with $s_{ji}$ over all pairs $i < j$ of a text. Their correlation is 1 if attention is mutual, and about 0 if one
 # score says nothing about the other. Compute it for each of the four heads of layer 0 and draw the four numbers as bars. Put
 # their mean in place of the dots.
 
-# %% tags=["demo"]
+# %% tags=["experiment"]
 text = small_lm.held_out().splitlines()[0]
 S = lm.look(text, layer=0, head=0).scores  # (T, T), before the mask
 i, j = torch.triu_indices(len(S), len(S), offset=1)  # all pairs i < j
@@ -927,7 +928,7 @@ i, j = torch.triu_indices(len(S), len(S), offset=1)  # all pairs i < j
 
 finding = ...
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -958,7 +959,7 @@ check("experiment", finding)
 # ([jsbaan/transformer-from-scratch#1](https://github.com/jsbaan/transformer-from-scratch/issues/1)). Was a model broken that
 # had been trained with this code? Decide, then run this:
 
-# %% tags=["demo"]
+# %% tags=["model"]
 generator = torch.Generator().manual_seed(3)
 packed = torch.randn(3, 6, generator=generator)  # three matrices (3, 2) side by side
 
@@ -995,9 +996,9 @@ losses = lm.compare(attention=keys_for_values)
 #
 # </details>
 #
-# ### Step: matrices from a packed weight (extra)
+# ### Exercise: matrices from a packed weight (extra)
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆, importance ●○○, about 4 minutes.*
 #
 # `nn.Linear` stores its weight transposed, as (out, in), and computes `x @ weight.T`. `nn.MultiheadAttention`, PyTorch's own
 # module, stores three such weights in one tensor of shape `(3 * D, D)`: $\mathbf{W}_q^\top$ on top, then
@@ -1017,7 +1018,7 @@ def unpack(packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tens
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(unpack)
 
 # %% [markdown]
@@ -1031,7 +1032,7 @@ check(unpack)
 # ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); also in
 # [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it a bug? Look at the module's parameters:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 unpacked = use(unpack)
 layer = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
 for name, parameter in layer.named_parameters():
@@ -1061,7 +1062,7 @@ print("nn.Linear(3, 2) stores", tuple(nn.Linear(3, 2).weight.shape), " our W_q i
 #
 # Unpack the module's matrices and divide the queries by $\sqrt{d_k}$, and your functions give its weights:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 query, key, value = project(x, *unpacked(layer.in_proj_weight))
 _, our_weights = attend(query / 3**0.5, key, value)
 _, its_weights = layer(x, x, x)
@@ -1106,7 +1107,7 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # never changes where a query looks.
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 def right(q, k, v):
     return attend(q, k, v)[0]
 
@@ -1124,7 +1125,7 @@ def scores_detached(q, k, v):
     return attend(q.detach(), k.detach(), v)[0]
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Which of the three matrices gets a gradient
 versions = [right, values_not_used, output_thrown_away, scores_detached]
 direction = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
@@ -1160,7 +1161,7 @@ figures.show(
 # lessons find your answers in the notebooks beside them. In Colab, drag those into the *Files* panel, or paste an answer into
 # its own cell.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The model so far, and where its letters look
 from course import staged_model
 
@@ -1179,7 +1180,7 @@ figures.show(
 #
 # Type a sentence to see the weights and the output of your `attention` in one head of the small language model.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Your attention on a sentence that you type
 alive.show(attention=attention)
 
@@ -1195,7 +1196,7 @@ alive.show(attention=attention)
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
 # \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right) \mathbf{V}$$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The diagram up to here, with this lesson's numbers
 query, key, value = project(x, W_q, W_k, W_v)
 figures.show(
@@ -1221,9 +1222,9 @@ figures.show(
 # Next: scores grow with the width $d_k$. Lesson 4 measures this and corrects it with a square root.
 
 # %% [markdown]
-# ## Challenge: `remember(memory, key, value)` (extra)
+# ## Exercise: `remember(memory, key, value)` (extra)
 #
-# *Challenge ★★ · not graded · about 10 minutes*
+# *Difficulty ★★☆, importance ●○○, about 10 minutes.*
 #
 # Attention keeps every key and value, so its memory grows with the text. A matrix $\mathbf{M}$ of shape `(K, V)` is a memory
 # that keeps its size: a query fetches the row $\mathbf{q} \mathbf{M}$ from it. Write a key $\mathbf{k}$ and its value
@@ -1258,8 +1259,8 @@ def remember(memory: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> to
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(remember)
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -19,7 +19,7 @@
 #
 # **You need** modules (lesson 0), softmax and entropy (lesson 2), queries, keys and values (lesson 3).
 #
-# **Time:** about 65 minutes, plus 45 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -47,7 +47,7 @@ from torch import nn
 
 begin("04_scaling")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson adds
 figures.show(figures.overview("scaling"))
 
@@ -96,7 +96,7 @@ review()
 # `queries_and_keys` makes 200 draws of one query and 16 keys each.
 
 
-# %%
+# %% tags=["code"]
 def queries_and_keys(K, n=200, S=16, seed=0):
     """n draws of one query, as (n, 1, K), and S keys, as (n, S, K); all entries have mean 0 and variance 1."""
     generator = torch.Generator().manual_seed(seed)
@@ -115,7 +115,7 @@ widths = [1, 4, 16, 64, 256, 1024]
 # The scores of wider vectors: "spread out", "stay as they are" or "approach 0"
 predict("the scores of wider vectors", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The scores of random queries and keys of two widths
 samples = {}
 for K in (16, 1024):
@@ -134,9 +134,9 @@ figures.show(figures.scaling.ridges(samples), caption="Each histogram holds 3,20
 # It divides by $n$ and is called the *population* standard deviation. The *sample* standard deviation divides by $n - 1$,
 # to estimate the spread of a larger population. Find out which one PyTorch computes by default.
 #
-# ### Exercise 1: `score_std(query, key)`
+# ### Exercise: `score_std(query, key)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 6 minutes.*
 #
 # Compute the population standard deviation of all unscaled scores. In a batch, each element has its own queries and
 # keys. The result is still one number, over the scores of the whole batch.
@@ -179,7 +179,7 @@ grade(score_std)
 # from random pairs of scores.
 
 
-# %%
+# %% tags=["code"]
 def from_differences(query, key):
     """An estimate: two random scores differ by about √2 times the standard deviation."""
     scores = torch.matmul(query, key.mT).flatten()
@@ -204,7 +204,7 @@ spread = use(score_std, otherwise=from_differences)
 # The largest of eight weights: "0.13", "0.4" or "more than 0.9"
 predict("the largest of eight weights", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Two sliders: the width, and which random query and keys are drawn
 
 
@@ -230,12 +230,12 @@ sliders.slider(one_query, K=widths, seed=[23, 24, 25, 26, 27], strip=[{"K": 1}, 
 # Training changes the scores in the direction that lowers the loss. It finds this direction only if the weights change
 # when the scores do.
 #
-# ### Step: nudge each score
+# ### Exercise: nudge each score
 #
-# *Step ★★☆ · about 4 minutes.* Measure how fast each weight changes with each score. Add `by` to one score at a time,
-# and divide the changes of all weights by `by`. `scores` is `(S,)`. Return `(S, S)`: the entry in row $i$ and column $j$
-# is the change of weight $i$ per unit of score $j$. (`scores + by * torch.eye(len(scores))` holds all nudged scores. Which
-# of its dimensions is $j$?)
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* Measure how fast each weight changes with each score. Add `by` to
+# one score at a time, and divide the changes of all weights by `by`. `scores` is `(S,)`. Return `(S, S)`: the entry in
+# row $i$ and column $j$ is the change of weight $i$ per unit of score $j$. (`scores + by * torch.eye(len(scores))`
+# holds all nudged scores. Which of its dimensions is $j$?)
 #
 # **Worked example.** The scores $(0, 0)$ have the weights $(\tfrac12, \tfrac12)$. With `by` $= \ln 3 \approx 1.10$,
 # raising score 0 gives $(\tfrac34, \tfrac14)$. So column 0 is
@@ -251,7 +251,7 @@ def nudged(scores: torch.Tensor, by: float) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(nudged)
 
 # %% [markdown]
@@ -264,10 +264,10 @@ check(nudged)
 # The weights respond least to: "the scores", "4 times the scores" or "16 times the scores"
 predict("the weights that respond least", ...)
 
-# %%
+# %% tags=["code"]
 rate_of = use(nudged)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title How fast each weight changes, for five scores and their multiples
 five = torch.tensor([0.6, -0.4, 0.2, -0.9, 0.4])
 rates = {f"scores × {factor}": rate_of(factor * five, 0.01) for factor in (1, 4, 16)}
@@ -293,9 +293,9 @@ figures.show(
 #
 # $$ \lVert \mathbf{J} \rVert = \sqrt{\textstyle\sum_{i} \sum_{j} J_{ij}^2} $$
 #
-# ### Exercise 2: `softmax_gradient_norm(scores)`
+# ### Exercise: `softmax_gradient_norm(scores)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆, importance ●●○, about 10 minutes.*
 #
 # Compute this norm at the given scores. The result must be differentiable. Nudging is too inaccurate: use the formula, or
 # let autograd compute the Jacobian.
@@ -331,7 +331,7 @@ grade(softmax_gradient_norm)
 ### END HIDDEN TESTS
 
 
-# %%
+# %% tags=["code"]
 def nudged_norm(scores):
     """Roughly the norm of the Jacobian."""
     return rate_of(scores, 0.01).norm()
@@ -345,11 +345,11 @@ gradient_norm = use(softmax_gradient_norm, otherwise=nudged_norm)
 # If $y$ grows like a power of $x$, $y = c\, x^\alpha$, then $\ln y = \ln c + \alpha \ln x$. On logarithmic axes the curve
 # is a straight line, and the exponent $\alpha$ is its slope.
 #
-# ### Step: the exponent (extra)
+# ### Exercise: the exponent (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Return the slope between the first and the last point,
-# $\ln(y_\text{last} / y_\text{first}) / \ln(x_\text{last} / x_\text{first})$. Both `x` and `y` are `(n,)`; the result has
-# shape `()`. **Worked example.** $x = (1, 4, 16)$ and $y = (3, 6, 12)$ give $\ln 4 / \ln 16 = \tfrac12$, because
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Return the slope between the first and the last point,
+# $\ln(y_\text{last} / y_\text{first}) / \ln(x_\text{last} / x_\text{first})$. Both `x` and `y` are `(n,)`; the result
+# has shape `()`. **Worked example.** $x = (1, 4, 16)$ and $y = (3, 6, 12)$ give $\ln 4 / \ln 16 = \tfrac12$, because
 # $y = 3 \sqrt x$.
 
 
@@ -359,25 +359,25 @@ def exponent(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(exponent)
 
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 10 minutes.* **By which power of the width must you divide the scores to get the same
-# spread at every width?** For each of the `widths`, draw queries and keys, and measure two things: the variance of the
-# scores, which is the square of the spread, and the median gradient norm of the 200 draws. (Not the mean norm: a few draws
-# with two close rivals would dominate it.) Plot both against the width with
+# *Difficulty ★★☆, importance ●○○, about 10 minutes.* **By which power of the width must you divide the scores to get
+# the same spread at every width?** For each of the `widths`, draw queries and keys, and measure two things: the
+# variance of the scores, which is the square of the spread, and the median gradient norm of the 200 draws. (Not the
+# mean norm: a few draws with two close rivals would dominate it.) Plot both against the width with
 # `figures.curves(widths, {...}, log="both")`. Your finding is the $\alpha$ in $\text{scores} / d_k^\alpha$.
 
-# %%
+# %% tags=["experiment"]
 # torch.matmul(query, key.mT)[:, 0] has one row of 16 scores per draw, (200, 16)
 # Your code: the variance and the median gradient norm at each width, a plot, and the exponent
 
 finding = ...  # the power of the width by which to divide the scores
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -394,7 +394,7 @@ check("experiment", finding)
 # A number
 predict("the spread at width 1024", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The scores of random queries and keys of four widths
 samples, reach = {}, {}
 for K in (16, 64, 256, 1024):
@@ -420,7 +420,7 @@ figures.show(
 #
 # Dividing every score by $\sqrt{d_k}$ brings the spread back to 1 at every width.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 for K in widths:
     s = spread(*queries_and_keys(K)).item()
     print(f"K = {K:4}   variance = {s**2:7.2f}   spread = {s:5.2f}   spread / √K = {s / K**0.5:.3f}")
@@ -434,7 +434,7 @@ for K in widths:
 # A number
 predict("the spread of doubled entries", ...)
 
-# %%
+# %% tags=["code"]
 query, key = queries_and_keys(256)
 print(f"spread / √K: {spread(2 * query, 2 * key).item() / 256**0.5:.2f}, with {spread.whose}")
 
@@ -447,7 +447,7 @@ print(f"spread / √K: {spread(2 * query, 2 * key).item() / 256**0.5:.2f}, with 
 # That would keep the scores small, too. `measure` multiplies the scores by `scale` and measures three things.
 
 
-# %%
+# %% tags=["code"]
 def measure(K, scale=1.0):
     """Spread of the scores, mean entropy of the weights, median gradient norm of 200 draws, as (3,)."""
     query, key = queries_and_keys(K)
@@ -467,7 +467,7 @@ def measure(K, scale=1.0):
 # The weights: "one key has nearly everything", "a few keys share" or "all are nearly equal"
 predict("the weights after a division by the width", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Spread, entropy and gradient for three scales
 choices = {"× 1": lambda K: 1.0, "/ √dₖ": lambda K: K**-0.5, "/ dₖ": lambda K: 1 / K}
 results = {name: torch.stack([measure(K, scale(K)) for K in widths]) for name, scale in choices.items()}
@@ -509,9 +509,9 @@ figures.show(
 # $\mathbf{Q}$ is `(T, K)`, $\mathbf{K}$ is `(S, K)`, $\mathbf{V}$ is `(S, V)` and $\mathbf{A}$ is `(T, S)`. The width
 # $d_k$ is the size of the last dimension of the given queries, not the width of the model and not the number of keys.
 #
-# ### Exercise 3: `scaled_dot_product_attention(query, key, value, scale=None)`
+# ### Exercise: `scaled_dot_product_attention(query, key, value, scale=None)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
 # Multiply the scores by `scale` before the softmax; the rest is `attention` from lesson 3. The default of `scale` is
 # $1/\sqrt{d_k}$. Any other value is used as given. With 0.0, all scores become 0 and all weights equal.
@@ -566,7 +566,7 @@ grade(scaled_dot_product_attention)
 # the identity matrix as values, the output *is* the weights (lesson 3). Does yours agree with it?
 
 
-# %%
+# %% tags=["code"]
 def built_in(query, key, value, scale=None):
     """PyTorch's attention as (output, weights): the weights are its output for the identity as values."""
     S = key.shape[-2]
@@ -580,7 +580,7 @@ query = torch.randn(2, 3, 5, 64, generator=generator)  # batch 2, 3 heads, T = 5
 key = torch.randn(2, 3, 7, 64, generator=generator)  # S = 7
 value = torch.randn(2, 3, 7, 10, generator=generator)  # V = 10
 
-# %%
+# %% tags=["code"]
 for scale in (None, 0.0, 0.3):
     output, weights = attend(query, key, value, scale=scale)
     torch.testing.assert_close(output, F.scaled_dot_product_attention(query, key, value, scale=scale))
@@ -593,7 +593,7 @@ print("Equal to F.scaled_dot_product_attention, up to rounding:", attend.whose)
 # The slider sets the scale to $d_k^{-\alpha}$ for $d_k = 64$. At $\alpha = 0$ nothing is scaled, at $\tfrac12$ the scores
 # are divided by $\sqrt{d_k}$, at 1 by $d_k$. Watch the queries first pick one key, then mix several, then average all.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A slider: five queries' weights for seven keys, at each scale
 
 
@@ -613,12 +613,12 @@ print("Computed with", attend.whose)
 # Train an attention layer to look things up: given one of 16 items, it returns the item's value. Only two matrices are
 # trained, $\mathbf{W}_q$ and $\mathbf{W}_k$, which make queries and keys of width 256 from the items.
 #
-# ### Step: look up (extra)
+# ### Exercise: look up (extra)
 #
-# *Step ★★☆ · about 4 minutes.* `items` is `(B, S, D)`, one list of $S$ items per problem; `asked` is `(B, D)`, one item
-# per problem; `values` is `(B, S, V)`. Make queries from `asked` and keys from `items`. Return the output of your scaled
-# attention with the given `scale`, as `(B, V)`. (Each problem has one query, so $T = 1$. `asked[:, None]` is
-# `(B, 1, D)`.)
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* `items` is `(B, S, D)`, one list of $S$ items per problem; `asked`
+# is `(B, D)`, one item per problem; `values` is `(B, S, V)`. Make queries from `asked` and keys from `items`. Return
+# the output of your scaled attention with the given `scale`, as `(B, V)`. (Each problem has one query, so $T = 1$.
+# `asked[:, None]` is `(B, 1, D)`.)
 #
 # **Worked example.** One problem has the items $(1, 0)$ and $(0, 1)$ with the values 4 and 8, and asks for $(1, 0)$. With
 # identity matrices and `scale` $= \ln 3$ the scaled scores are $(\ln 3, 0)$, the weights $(\tfrac34, \tfrac14)$, and the
@@ -641,7 +641,7 @@ def look_up(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(look_up)
 
 # %% [markdown]
@@ -650,7 +650,7 @@ check(look_up)
 # rate per step, however large its gradients are. Try it on a loss that is steep in one entry and almost flat in the
 # other. (`SGD` with a larger rate would diverge in the steep direction.)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 for kind, rate in ((torch.optim.SGD, 0.005), (torch.optim.Adam, 0.02)):
     point = nn.Parameter(torch.ones(2))
     optimizer = kind([point], lr=rate)
@@ -666,7 +666,7 @@ for kind, rate in ((torch.optim.SGD, 0.005), (torch.optim.Adam, 0.02)):
 # of them therefore has a loss of $15/16 \approx 0.94$. A model that picks one at random has a loss of
 # $15/8 \approx 1.88$, twice as much.
 
-# %%
+# %% tags=["code"]
 find = use(look_up)
 
 
@@ -688,7 +688,7 @@ def learn(scale, steps=300, K=256, S=16, D=32):
     return torch.tensor(losses).unfold(0, 10, 1).mean(-1)  # (291,), each the mean of ten steps
 
 
-# %% tags=["demo"]
+# %% tags=["model"]
 losses = {"× 1": learn(1.0), "/ √dₖ": learn(256**-0.5), "/ dₖ": learn(1 / 256)}
 figures.show(
     figures.losses(losses, {"averages all": 15 / 16, "picks at random": 15 / 8}, names="ends"),
@@ -719,7 +719,7 @@ figures.show(
 # Only the queries are scaled: "a bug" or "not a bug"
 predict("only the queries are scaled", ...)
 
-# %%
+# %% tags=["code"]
 root = 64**0.5
 transposed = key.transpose(-2, -1)
 ways = {
@@ -741,12 +741,12 @@ for name, scores in ways.items():
 # are more keys than entries in a key. And in half precision (float16), whose largest number is 65,504, it can prevent an
 # overflow.
 #
-# ### Step: scores in half precision (extra)
+# ### Exercise: scores in half precision (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Compute the scaled scores of `query` `(T, K)` and `key` `(S, K)` in their own dtype. If
-# the scaled scores fit into it, nothing on the way to them may overflow. **Worked example.** All 64 entries of a query
-# and a key are 40. The product is $64 \cdot 40 \cdot 40 = 102{,}400$, which float16 cannot hold. The scaled score,
-# 12,800, fits.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Compute the scaled scores of `query` `(T, K)` and `key` `(S, K)` in
+# their own dtype. If the scaled scores fit into it, nothing on the way to them may overflow. **Worked example.** All 64
+# entries of a query and a key are 40. The product is $64 \cdot 40 \cdot 40 = 102{,}400$, which float16 cannot hold. The
+# scaled score, 12,800, fits.
 
 
 # %%
@@ -755,10 +755,10 @@ def half_precision_scores(query: torch.Tensor, key: torch.Tensor) -> torch.Tenso
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(half_precision_scores)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 fitting = use(half_precision_scores)
 long = torch.full((1, 64), 40.0, dtype=torch.float16)
 print("scores scaled:", (torch.matmul(long, long.T) / 8).item())
@@ -782,11 +782,11 @@ print("with", fitting.whose + ":", fitting(long, long).item())
 # $E[\tilde a_{ij}] = (1 - p_{\text{drop}}) \cdot a_{ij} / (1 - p_{\text{drop}}) = a_{ij}$. So nothing has to be corrected
 # when dropout is off.
 #
-# ### Step: drop weights
+# ### Exercise: drop weights
 #
-# *Step ★☆☆ · about 2 minutes.* Write this formula. `kept` is a boolean tensor with the shape of `weights`, True where
-# $m_{ij} = 1$. **Worked example.** From the weights $(\tfrac12, \tfrac14, \tfrac14)$ with $p_{\text{drop}} = \tfrac12$
-# the middle one is dropped. The result is $(1, 0, \tfrac12)$.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Write this formula. `kept` is a boolean tensor with the shape of
+# `weights`, True where $m_{ij} = 1$. **Worked example.** From the weights $(\tfrac12, \tfrac14, \tfrac14)$ with
+# $p_{\text{drop}} = \tfrac12$ the middle one is dropped. The result is $(1, 0, \tfrac12)$.
 
 
 # %%
@@ -795,7 +795,7 @@ def drop(weights: torch.Tensor, kept: torch.Tensor, p: float) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(drop)
 
 # %% [markdown]
@@ -803,7 +803,7 @@ check(drop)
 # it, and `module.eval()` sets it to `False`. A new module is in training mode. PyTorch's dropout is the module
 # `nn.Dropout`:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 dropping = nn.Dropout(0.5)
 with torch.random.fork_rng():  # leaves PyTorch's generator unchanged
     torch.manual_seed(0)
@@ -812,14 +812,14 @@ with torch.random.fork_rng():  # leaves PyTorch's generator unchanged
 print("eval: ", dropping.eval()(torch.ones(6)))
 
 # %% [markdown]
-# ### Exercise 4: `ScaledDotProductAttention(dropout=0.0)`
+# ### Exercise: `ScaledDotProductAttention(dropout=0.0)`
 #
-# *Difficulty ★★☆ · about 12 minutes*
+# *Difficulty ★★☆, importance ●●○, about 12 minutes.*
 #
 # Write the module. `forward` returns `(output, weights)` with the weights that were *applied*: in training mode, those
-# after dropout. You may call your function of exercise 3; a mistake in it costs no points here.
+# after dropout. You may call your `scaled_dot_product_attention`; a mistake in it costs no points here.
 #
-# **Worked example.** The weights of the step apply to the values 2, 4 and 8. In training mode with $(1, 0, \tfrac12)$,
+# **Worked example.** The weights of `drop` apply to the values 2, 4 and 8. In training mode with $(1, 0, \tfrac12)$,
 # the output is $2 + 4 = 6$. In eval mode, it is always $1 + 1 + 2 = 4$.
 
 # %%
@@ -862,7 +862,7 @@ grade(ScaledDotProductAttention)
 ### END HIDDEN TESTS
 
 
-# %%
+# %% tags=["code"]
 def built_in_module(dropout=0.0, width=8):
     """PyTorch's attention module with one head, its four projections set to the identity."""
     module = nn.MultiheadAttention(width, 1, dropout=dropout, bias=False, batch_first=True)
@@ -876,7 +876,7 @@ make_module = use(ScaledDotProductAttention, otherwise=built_in_module)
 generator = torch.Generator().manual_seed(3)
 example = [torch.randn(n, 8, generator=generator) for n in (4, 6, 6)]  # queries, keys and values of width 8
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights in eval mode, twice, and in training mode, twice
 module = make_module(dropout=0.3)
 maps = {}
@@ -903,7 +903,7 @@ figures.show(
 # Rows that do not sum to 1 in training mode: "a bug" or "not a bug"
 predict("sums in training mode", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The mean output of more and more draws, compared with the output in eval mode
 module = make_module(dropout=0.3)
 with torch.random.fork_rng(), torch.no_grad():
@@ -971,7 +971,7 @@ figures.show(
 #
 # The picture shows the same attention six times, for $d_k = 64$. Which scale is right, and what happened to the others?
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Weights with six scales, A to F (unfold the cell only after your guess)
 scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
 q, k, v = query[0, 0], key[0, 0], value[0, 0]  # T = 5, S = 7, K = 64
@@ -1002,10 +1002,10 @@ predict("the right scale", ...)
 #
 # The small language model has heads of width 24. Put your attention into all of them. The loss should not change:
 
-# %%
+# %% tags=["code"]
 lm = small_lm.load()
 
-# %% tags=["demo"]
+# %% tags=["model"]
 losses = lm.compare(scale=scaled_dot_product_attention)
 
 # %% [markdown]
@@ -1019,11 +1019,11 @@ losses = lm.compare(scale=scaled_dot_product_attention)
 # The loss without the root: "about 0.7", "about 1.2" or "about 6.9"
 predict("the loss without the root", ...)
 
-# %% tags=["demo"]
+# %% tags=["model"]
 for factor in (1.0, 96**-0.5, 1 / 24, 0.0):  # not scaled; by the width of the model; by the width; all scores 0
     losses = lm.compare(scale=factor)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What “bank” attends to in three heads, at three scales
 text = "The boat reached the river bank"
 fig, axes = figures.row(3, width=3.3, height=2.3)
@@ -1044,7 +1044,7 @@ figures.show(
 # The model hides later words from each word (lesson 5), so only the last one, *bank*, sees all six. The widget hides
 # none. Try other sentences, layers and heads, or put `scale=1.0` in place of your function:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Your scaled attention on a sentence that you type
 alive.show(scale=scaled_dot_product_attention, layer=0, head=3)
 
@@ -1054,7 +1054,7 @@ alive.show(scale=scaled_dot_product_attention, layer=0, head=3)
 # The scaled scores of independent queries and keys have a spread of 1. What is it in this trained model, on average over
 # its twelve heads?
 
-# %%
+# %% tags=["code"]
 story = small_lm.held_out().splitlines()[0]
 
 
@@ -1068,7 +1068,7 @@ def spreads(model):
 # The spread of the scaled scores after training: "about 1", "smaller" or "larger"
 predict("the spread after training", ...)
 
-# %%
+# %% tags=["code"]
 print("one row per layer, one column per head:", (spreads(lm) / 24**0.5).round(decimals=1), sep="\n")
 
 # %% [markdown]
@@ -1082,7 +1082,7 @@ print("one row per layer, one column per head:", (spreads(lm) / 24**0.5).round(d
 # rises a little even with the right scale.)
 
 
-# %%
+# %% tags=["code"]
 def fine_tune(scale, steps=100, rows=16, length=48):
     """Train the small model further, with its scores times `scale`. Returns its held-out losses and the model."""
     model = small_lm.load().requires_grad_()
@@ -1114,8 +1114,8 @@ def fine_tune(scale, steps=100, rows=16, length=48):
 # The scores: "about 4.9 times smaller", "about half as large" or "about as large as before"
 predict("the scores after a hundred steps", ...)
 
-# %% tags=["demo"]
-# @title Three scales for a hundred steps, which takes up to a minute
+# %% tags=["picture"]
+# @title Three scales for a hundred steps, which takes about 60 seconds
 steps, losses = list(range(0, 101, 10)), {}
 for name, scale in {"× 1": 1.0, "/ √24": 24**-0.5, "/ 24": 1 / 24}.items():
     run, model = fine_tune(scale)
@@ -1135,7 +1135,7 @@ figures.show(
 #
 # Your scaled attention replaces the plain one in the model that grows from lesson 3 to lesson 8.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The model so far, and where its letters look
 from course import staged_model
 
@@ -1162,7 +1162,7 @@ figures.show(
 # $$ \operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \operatorname{softmax}\!\left( \frac{\mathbf{Q}
 #    \mathbf{K}^\top}{\sqrt{d_k}} \right) \mathbf{V} $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The diagram up to here, with the sentence and matrices of lesson 3
 x = sentence.x
 W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])
@@ -1182,9 +1182,9 @@ figures.show(
 # Srivastava et al., [Dropout](https://jmlr.org/papers/v15/srivastava14a.html).
 
 # %% [markdown]
-# ## Challenge: `scale_for_entropy(scores, nats)` (extra)
+# ## Exercise: `scale_for_entropy(scores, nats)` (extra)
 #
-# *Challenge ★★★ · not graded · about 15 minutes*
+# *Difficulty ★★★, importance ●○○, about 15 minutes.*
 #
 # The square root suits random queries and keys, but trained ones are not random. How sharp do you *want* attention to
 # be, and which scale makes it so? With an entropy of $h$ nats, about $e^h$ words share the attention of a query. For
@@ -1213,8 +1213,8 @@ def scale_for_entropy(scores: torch.Tensor, nats: float) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(scale_for_entropy)
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -17,7 +17,7 @@
 #
 # **You need** softmax (lesson 2), attention (lesson 3), its scale and dropout (lesson 4).
 #
-# **Time:** about 80 minutes, plus 35 for the parts marked *extra*
+# **Time:**
 #
 # Throughout the course, **True in a mask means blocked.** A mask $\mathbf{M}$ for $T$ queries and $S$ keys has the shape
 # `(T, S)` and the entries $m_{ij}$.
@@ -48,7 +48,7 @@ from torch import nn
 
 begin("05_causal_mask")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson adds
 figures.show(figures.overview("mask"))
 
@@ -96,7 +96,7 @@ review()
 #
 # The query is at position $i$, the key at $j$. This is the **causal mask**, and attention that obeys it is called causal.
 
-# %%
+# %% tags=["code"]
 words = sentence.words  # The boat reached the river bank
 
 print(" " * 8, *(f"{word:>8}" for word in words))
@@ -138,9 +138,9 @@ predict("the keys that are shown and wanted", ...)
 #
 # If $T = S$, this is the first formula.
 #
-# ### Exercise 1: `causal_mask(T, S=None, device=None)`
+# ### Exercise: `causal_mask(T, S=None, device=None)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
 # Build the mask of the last formula.
 #
@@ -182,7 +182,7 @@ from grading.judge import grade
 grade(causal_mask)
 ### END HIDDEN TESTS
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Tables of ticks and crosses for six, two and one query
 mask_for = use(causal_mask, torch_fallbacks.causal_mask)
 sizes = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1)}
@@ -201,7 +201,7 @@ figures.show(
 # newest word has a query:
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A slider: the sentence grows, and one query asks for its newest word
 def newest_word(S):
     mask_for = use(causal_mask, torch_fallbacks.causal_mask)
@@ -221,11 +221,11 @@ sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
 #
 # The short sentences of a batch are filled up with a meaningless token, called **padding**. No query should see it.
 
-# %%
+# %% tags=["code"]
 batch = [words, "The boat reached it".split(), "The bank".split()]
 lengths = torch.tensor([len(text) for text in batch])  # (B,)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The batch, drawn
 figures.show(
     figures.masks.sentences(batch, lengths.tolist(), 6),
@@ -241,9 +241,9 @@ figures.show(
 # This is the **padding mask**. Scores of `B` sentences and `H` heads (lesson 6) have the shape `(B, H, T, S)`, so a mask of
 # the shape `(B, 1, 1, S)` broadcasts over heads and queries.
 #
-# ### Exercise 2: `padding_mask(lengths, S)`
+# ### Exercise: `padding_mask(lengths, S)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 6 minutes.*
 #
 # Build this mask. A sentence without words has the length 0, and its row is all True.
 #
@@ -285,9 +285,9 @@ grade(padding_mask)
 predict("the shape of both masks", ...)
 
 # %% [markdown]
-# ### Step: both masks at once
+# ### Exercise: both masks at once
 #
-# *Step ★☆☆ · about 2 minutes.* Combine both masks for sentences that are padded to `T` positions.
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.* Combine both masks for sentences that are padded to `T` positions.
 #
 # **Worked example.** For the lengths (2, 3) and $T = 3$, row 2 of sentence 0 is (0, 0, 1): key 2 is padding. Row 2 of
 # sentence 1 is (0, 0, 0).
@@ -299,10 +299,10 @@ def decoder_mask(lengths: torch.Tensor, T: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(decoder_mask)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Both masks together, for each of the three sentences
 both_for = use(decoder_mask)
 both = both_for(lengths, 6)  # (B, 1, T, T)
@@ -336,7 +336,7 @@ figures.show(
 # The numbers: "all", "all but 0", "-1e9 and -inf" or "-inf"
 predict("the numbers that block a key", ...)
 
-# %%
+# %% tags=["code"]
 scores = torch.tensor([2.0, 1.0, -1.0, 3.0])
 blocked = torch.tensor([False, False, False, True])
 for fill in (0.0, -1e-12, -1e9, -torch.inf):
@@ -352,7 +352,7 @@ for fill in (0.0, -1e-12, -1e9, -torch.inf):
 # largest share that it gets of any row.
 
 
-# %%
+# %% tags=["code"]
 def example_scores(T=6, K=4, seed=4):
     """Scaled scores (T, T) of T random queries with T random keys."""
     generator = torch.Generator().manual_seed(seed)
@@ -360,7 +360,7 @@ def example_scores(T=6, K=4, seed=4):
     return query @ key.T / K**0.5
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A slider: the fill and the size of the scores, and what gets through
 def filled(fill, times):
     mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
@@ -382,10 +382,10 @@ sliders.slider(
 # %% [markdown]
 # Only −∞ works for all scores.
 #
-# ### Step: fill, then softmax
+# ### Exercise: fill, then softmax
 #
-# *Step ★☆☆ · about 2 minutes.* Replace blocked scores by −∞ (with `masked_fill`), then take the softmax of each row. Every
-# row has an open key.
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.* Replace blocked scores by −∞ (with `masked_fill`), then take the
+# softmax of each row. Every row has an open key.
 #
 # **Worked example.** Scores (0, $\ln 3$, 5) with only the last one blocked give the weights (1/4, 3/4, 0).
 
@@ -396,7 +396,7 @@ def fill_and_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(fill_and_softmax)
 
 # %% [markdown]
@@ -415,7 +415,7 @@ check(fill_and_softmax)
 predict("the entries of the gradient that are numbers", ...)
 
 
-# %%
+# %% tags=["code"]
 def gradient_of_w(softmax_of):
     """The loss without the fully blocked row 0, and its gradient with respect to W."""
     tokens = torch.tensor([[1.0, 0.5], [0.2, -1.0], [0.7, 0.3]])
@@ -441,9 +441,9 @@ print(f"loss: {loss:.3f}   gradient of W: {gradient.tolist()}")
 # ([pytorch#103963](https://github.com/pytorch/pytorch/issues/103963)). In this course, **a fully blocked row has weights of
 # 0, an output of 0 and a gradient of 0.**
 #
-# ### Exercise 3: `masked_softmax(scores, mask)`
+# ### Exercise: `masked_softmax(scores, mask)`
 #
-# *Difficulty ★★★ · about 12 minutes*
+# *Difficulty ★★★, importance ●●○, about 12 minutes.*
 #
 # Compute the softmax of what is not blocked, over the last dimension.
 #
@@ -482,7 +482,7 @@ grade(masked_softmax)
 # %% [markdown]
 # Two pictures show your function at work. In the second, the whole row of the second *the*, position 3, is blocked as well.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Scores, masked scores and weights, side by side
 softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
@@ -494,7 +494,7 @@ figures.show(
     caption=f"Computed with {softmax_of.whose}.",
 )
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A row that is fully blocked, before and after the repair
 naive = use(fill_and_softmax)
 row_blocked = mask | (torch.arange(6) == 3)[:, None]
@@ -531,9 +531,9 @@ figures.show(
 #
 # The scale is that of lesson 4; $d_k$ is the width of a query.
 #
-# ### Exercise 4: `masked_attention(query, key, value, mask=None)`
+# ### Exercise: `masked_attention(query, key, value, mask=None)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
 # Return output and weights. `mask=None` blocks nothing. You may call your own exercises, but not PyTorch's attention
 # functions.
@@ -578,13 +578,13 @@ grade(masked_attention)
 # *writes*, such as a large language model, sees only what is before; it is called a **decoder**.
 
 
-# %%
+# %% tags=["code"]
 def example_tokens(T=6, D=4, seed=8):
     """A sentence of T random tokens (T, D)."""
     return torch.randn(T, D, generator=torch.Generator().manual_seed(seed))
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Weights without a mask and with one
 attend = use(masked_attention, torch_fallbacks.masked_attention)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
@@ -623,7 +623,7 @@ figures.show(
 # The word sees: "only itself", "everything after itself" or "everything"
 predict("what the first word sees", ...)
 
-# %%
+# %% tags=["code"]
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
 x = sentence.x[None]  # (1, 6, 3)
 
@@ -638,7 +638,7 @@ by_function = F.scaled_dot_product_attention(x, x, identity, attn_mask=mask)[0]
 negated = F.scaled_dot_product_attention(x, x, identity, attn_mask=~mask)[0]
 print(f"the function, given ~mask, differs from the module by {(negated - by_module).abs().max():.0e}")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The same mask, given to both: two pictures
 attend = use(masked_attention, torch_fallbacks.masked_attention)
 panels = {
@@ -657,10 +657,11 @@ figures.show(
 # On the right, *The* sees all that it must not see, and *bank* sees nothing. (`nn.MultiheadAttention` takes padding as
 # `key_padding_mask`, of shape `(B, S)`, True = blocked.)
 #
-# ### Step: a mask to add (extra)
+# ### Exercise: a mask to add (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* A third convention is a floating-point mask, which is *added* to the scores: 0 where a key
-# may be seen, −∞ where it is blocked. Both PyTorch functions agree on it. Make one from a boolean mask.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* A third convention is a floating-point mask, which is *added* to
+# the scores: 0 where a key may be seen, −∞ where it is blocked. Both PyTorch functions agree on it. Make one from a
+# boolean mask.
 #
 # **Worked example.** (False, True) becomes (0, −∞).
 
@@ -671,10 +672,10 @@ def additive_mask(mask: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(additive_mask)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 added = use(additive_mask)(mask)
 moved = module(x, x, x, attn_mask=added)[1][0] - F.scaled_dot_product_attention(x, x, identity, attn_mask=added)[0]
 print(f"with a mask to add, module and function differ by {moved.abs().max():.0e}")
@@ -693,7 +694,7 @@ print(f"with a mask to add, module and function differ by {moved.abs().max():.0e
 predict("a mask after the softmax", ...)
 
 
-# %%
+# %% tags=["code"]
 def zeroed_and_renormalised(scores, mask):
     weights = torch.softmax(scores, dim=-1) * ~mask
     return weights / weights.sum(dim=-1, keepdim=True)
@@ -722,7 +723,7 @@ for row in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0
 #
 # Weights reveal most wrong masks. Here are a right mask and seven wrong ones.
 
-# %%
+# %% tags=["code"]
 attend = use(masked_attention, torch_fallbacks.masked_attention)
 x, every = sentence.x, torch.ones(6, 6, dtype=torch.bool)
 future = every.triu(1)
@@ -738,7 +739,7 @@ guide = {
     "8  softmax over queries": (torch.softmax(scores.masked_fill(future, -torch.inf), 0), future),
 }  # title: the weights, and the cells that get no weight, or None
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The eight masks at work
 figures.show(
     figures.masks.weights(guide, per_row=4, cell=0.4, stairs=True),
@@ -775,7 +776,7 @@ predict("the maps that look clean and leak", ...)
 # Look at mistake 3 in a head of a real model. Then put `causal_mask` in place of `one_key_too_many`, and run the cell
 # again.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A leaking mask on a sentence that you type
 
 
@@ -796,7 +797,7 @@ alive.show(mask=one_key_too_many, head=3)
 # You can test this without reading the code: change a later input, and see whether an earlier output moves.
 
 
-# %%
+# %% tags=["code"]
 def first_draft(attention, x):
     """Whether a change of the last token changes any earlier output."""
     changed = torch.cat([x[:-1], x[-1:] + 1.0])
@@ -823,9 +824,9 @@ predict("the leak that the draft misses", ...)
 #   norm (lesson 8) the sum is always 0, and so is its gradient.
 # - *Cut the text off after $i$, and compare.* The function may not accept a shorter text.
 #
-# ### Exercise 5: `sees_the_future(attention, x)`
+# ### Exercise: `sees_the_future(attention, x)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★, importance ●●○, about 15 minutes.*
 #
 # Find out whether *any* output depends on *any* later input.
 #
@@ -869,7 +870,7 @@ grade(sees_the_future)
 #
 # Here are eight attention functions, A to H. Until your detector passes, the first draft takes its place.
 
-# %%
+# %% tags=["code"]
 detector = use(sees_the_future, first_draft)
 print("Detector:", detector.whose)
 for letter in sample_models.SUSPECTS:
@@ -877,10 +878,11 @@ for letter in sample_models.SUSPECTS:
     print(f"  {letter}  {verdict}")
 
 # %% [markdown]
-# ### Step: who sees whom (extra)
+# ### Exercise: who sees whom (extra)
 #
-# *Step ★★☆ · about 5 minutes.* A map says more than a verdict. Measure the mask of a function: a bool `(T, T)`, True where
-# input $j$ does *not* move output $i$. Include the pairs $i = j$. Effects are as large as in exercise 5.
+# *Difficulty ★★☆, importance ●○○, about 5 minutes.* A map says more than a verdict. Measure the mask of a function: a
+# bool `(T, T)`, True where input $j$ does *not* move output $i$. Include the pairs $i = j$. Effects are as large as in
+# `sees_the_future`.
 #
 # **Worked example.** $T = 2$, and the function adds token 0 to token 1. Row 0 is (False, True), because input 1 does not
 # move output 0. Row 1 is (False, False).
@@ -895,10 +897,10 @@ def who_sees_whom(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.Te
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(who_sees_whom)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The eight suspects, measured
 measure = use(who_sees_whom)
 measured = {
@@ -941,7 +943,7 @@ figures.show(
 # Dropout sets random weights to 0 after the softmax, in training mode only (lesson 4). Here is a causal layer with dropout:
 
 
-# %%
+# %% tags=["code"]
 class CausalLayer(nn.Module):
     """Attention without projections: causal, with dropout on the weights."""
 
@@ -960,14 +962,15 @@ class CausalLayer(nn.Module):
 # The verdict: "leaks" or "clean"
 predict("the verdict on dropout", ...)
 
-# %%
+# %% tags=["code"]
 torch.manual_seed(0)
 print("leaks:", first_draft(CausalLayer().train(), example_tokens()))
 
 # %% [markdown]
-# ### Step: make it repeatable (extra)
+# ### Exercise: make it repeatable (extra)
 #
-# *Step ★★☆ · about 3 minutes.* Return a function that calls `torch.manual_seed(seed)` before every call of the layer.
+# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Return a function that calls `torch.manual_seed(seed)` before every
+# call of the layer.
 #
 # **Worked example.** `f = repeatable(nn.Dropout(0.5), seed=3)` drops the same entries of `x` in each call `f(x)`.
 
@@ -978,7 +981,7 @@ def repeatable(layer: Callable[[torch.Tensor], torch.Tensor], seed: int) -> Call
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(repeatable)
 
 # %% [markdown]
@@ -987,7 +990,7 @@ check(repeatable)
 # This layer has separate code for training mode. Find the mistake:
 
 
-# %%
+# %% tags=["code"]
 class HurriedLayer(nn.Module):
     """As `CausalLayer`, by the fused function where that is possible."""
 
@@ -998,7 +1001,7 @@ class HurriedLayer(nn.Module):
         return F.dropout(torch.softmax(scores, dim=-1), p=0.2) @ x
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 detector, steady = use(sees_the_future, first_draft), use(repeatable)
 for layer in (CausalLayer(), HurriedLayer()):
     for mode in ("training", "eval"):
@@ -1032,7 +1035,7 @@ predict("the symptom of a mask lost in training", ...)
 # future. (`F.cross_entropy` is the loss of lesson 2; Adam is from lesson 4.)
 
 
-# %%
+# %% tags=["code"]
 class Guesser(nn.Module):
     """One attention layer that predicts the next of N tokens at each of T positions; `attend` decides who sees whom."""
 
@@ -1075,7 +1078,7 @@ def train_on_noise(attend, steps=250, seed=0):
 # The losses that fall: "none", "one key too many" or "both leaks"
 predict("the losses that fall", ...)
 
-# %% tags=["demo"]
+# %% tags=["model"]
 attend = use(masked_attention, torch_fallbacks.masked_attention)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(12)
 
@@ -1097,7 +1100,7 @@ trained = {
 }
 runs = {name: losses for name, (model, losses) in trained.items()}
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The losses of the models
 figures.show(
     figures.losses(
@@ -1120,9 +1123,10 @@ figures.show(
 # almost 0: four models of the library had lost their causal mask
 # ([transformers#48745](https://github.com/huggingface/transformers/issues/48745)).
 #
-# ### Step: accuracy by position (extra)
+# ### Exercise: accuracy by position (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Return, for each position, the share of sentences in which the target has the highest logit.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Return, for each position, the share of sentences in which the
+# target has the highest logit.
 #
 # **Worked example.** Two sentences of one position, with the logits (0, 5) and (1, 0) and the targets 1 and 1: only the
 # first is right, so the result is (0.5).
@@ -1134,7 +1138,7 @@ def accuracy_by_position(logits: torch.Tensor, targets: torch.Tensor) -> torch.T
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(accuracy_by_position)
 
 # %% [markdown]
@@ -1146,7 +1150,7 @@ check(accuracy_by_position)
 # The position: a whole number
 predict("the position that fails", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Accuracy at each position, without a mask and with one
 by_position = use(accuracy_by_position)
 ids = torch.randint(8, (1000, 13), generator=torch.Generator().manual_seed(1))
@@ -1173,7 +1177,7 @@ figures.show(
 #
 # A mask lost only in training has the same effect. Here the trained model gets a right mask, as in eval mode:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 model, losses = trained["no mask"]
 model.attend = causal  # as in eval mode
 with torch.no_grad():
@@ -1191,7 +1195,7 @@ print(f"loss in training mode {losses[-1]:.2f}, in eval mode {in_eval_mode:.2f};
 #
 # First, run the model with your functions in place of its own. Its loss should not change.
 
-# %% tags=["demo"]
+# %% tags=["model"]
 lm = small_lm.load()
 losses = [
     lm.compare(mask=causal_mask),
@@ -1209,7 +1213,7 @@ losses = [
 predict("the loss without a mask", ...)
 
 
-# %% tags=["demo"]
+# %% tags=["model"]
 def nothing_blocked(T):
     return torch.zeros(T, T, dtype=torch.bool)
 
@@ -1220,7 +1224,7 @@ losses = lm.compare(mask=nothing_blocked)
 # The model has never learned to read answers. So train it further without a mask, as in section 10. This takes some
 # seconds.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 from dataclasses import replace
 
 without = replace(small_lm.BUILT_IN, mask=nothing_blocked)  # the model's parts, the mask aside
@@ -1269,10 +1273,10 @@ print("  ", write(without))
 #
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* **Which earlier words does the small model need?** Besides the future, hide one key
-# from every query: the one at the distance $d = i - j$. Plot the held-out loss for $d$ from 0 to 10 with
-# `figures.curves(distances, {"loss": losses})`. What is the smallest distance whose hidden key raises the loss by less than
-# 0.1 nats? (With $d = 0$, row 0 is fully blocked, so pass `masked_softmax` to `compare` as well.)
+# *Difficulty ★★☆, importance ●○○, about 8 minutes.* **Which earlier words does the small model need?** Besides the
+# future, hide one key from every query: the one at the distance $d = i - j$. Plot the held-out loss for $d$ from 0 to
+# 10 with `figures.curves(distances, {"loss": losses})`. What is the smallest distance whose hidden key raises the loss
+# by less than 0.1 nats? (With $d = 0$, row 0 is fully blocked, so pass `masked_softmax` to `compare` as well.)
 
 # %%
 distances = torch.arange(11)
@@ -1287,7 +1291,7 @@ def hide(d):
 
 finding = ...  # the smallest distance whose key costs less than 0.1 nats
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -1296,7 +1300,7 @@ check("experiment", finding)
 # Here are four public mistakes, each rebuilt in a line or two, and PyTorch's own causal attention.
 
 
-# %%
+# %% tags=["code"]
 def scores_of(x):
     return x @ x.mT / x.shape[-1] ** 0.5
 
@@ -1340,13 +1344,13 @@ wild = [minus_in_the_exponent, convention_turned_round, result_not_kept, mask_mu
 # A whole number from 0 to 5
 predict("the mistakes that leak", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 detector = use(sees_the_future, first_draft)
 for function in wild:
     print(f"{function.__name__:24}", "LEAKS" if detector(function, example_tokens()) else "clean")
 print("Detector:", detector.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Four public mistakes and PyTorch's function, measured
 measure = use(who_sees_whom)
 measured = {function.__name__.replace("_", " "): measure(function, example_tokens()) for function in wild}
@@ -1405,7 +1409,7 @@ figures.show(
 #
 # The model that grows from lesson 3 to lesson 8 gets the mask, and the attention that uses it.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The model so far, and where its letters look
 from course import staged_model
 
@@ -1418,7 +1422,7 @@ figures.show(
 # %% [markdown]
 # Now try your functions on a sentence that you type:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Your mask and your softmax, alive
 alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 
@@ -1434,7 +1438,7 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 # $$ \mathbf{O} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right)
 #    \mathbf{V}, \qquad m_{ij} = \text{True if } j > S - T + i $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What you have built so far
 attend = use(masked_attention, torch_fallbacks.masked_attention)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
@@ -1456,9 +1460,9 @@ figures.show(
 # In lesson 6 several attentions run side by side, and share one mask.
 
 # %% [markdown]
-# ## Challenge: `sliding_window(T, width, device=None)` (extra)
+# ## Exercise: `sliding_window(T, width, device=None)` (extra)
 #
-# *Challenge ★ · not graded · about 5 minutes*
+# *Difficulty ★☆☆, importance ●○○, about 5 minutes.*
 #
 # Most of what matters to a word is near it. In many models, most layers therefore see only the last few keys: a **sliding
 # window**. Its cost grows with $T$ times the width instead of $T^2$. Words further back still have an effect through the
@@ -1484,8 +1488,8 @@ def sliding_window(T: int, width: int, device: torch.device | str | None = None)
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(sliding_window)
 
-# %% tags=["demo"]
+# %%
 progress()

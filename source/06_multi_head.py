@@ -18,7 +18,7 @@
 #
 # **You need** queries, keys and values (lesson 3), the scale, modules and dropout (lesson 4), and masks (lesson 5).
 #
-# **Time:** about 80 minutes, plus 45 for the parts marked *extra*
+# **Time:**
 
 # %%
 import contextlib
@@ -46,7 +46,7 @@ from torch import nn
 
 begin("06_multi_head")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson adds
 figures.show(figures.overview("heads"))
 
@@ -100,7 +100,7 @@ review()
 # The points: "a line from word 0 to word 1", "a square" or "the whole plane"
 predict("the reach of one head", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What one head and what two heads can reach
 generator = torch.Generator().manual_seed(0)
 values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): colour and shape of each word
@@ -141,9 +141,10 @@ figures.show(
 #
 # $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \mathbf{O}_0,\; \mathbf{O}_1,\; \dots,\; \mathbf{O}_{H-1} \,]\; \mathbf{W}_o . $$
 #
-# ### Step: one head
+# ### Exercise: one head
 #
-# *Step ★☆☆ · about 2 minutes.* *Review* of lesson 4: scaled attention, without a mask. Return the output and the weights.
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.* *Review* of lesson 4: scaled attention, without a mask. Return the
+# output and the weights.
 #
 # **Worked example.** For $\mathbf{q} = (1, 0, 0, 0)$ and the keys $(2 \ln 3, 0, 0, 0)$ and $(0, 5, 0, 0)$, the scores are
 # $(2 \ln 3, 0) / \sqrt4 = (\ln 3, 0)$, and the weights $(\tfrac34, \tfrac14)$. The values 4 and 8 give the output 5.
@@ -155,14 +156,14 @@ def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(attend)
 
 # %% [markdown]
-# ### Step: heads in a loop
+# ### Exercise: heads in a loop
 #
-# *Step ★☆☆ · about 3 minutes.* Now write the formula above, without $\mathbf{W}_o$. `heads` is a list with the three
-# matrices `(W_q, W_k, W_v)` of each head. Return the outputs side by side.
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.* Now write the formula above, without $\mathbf{W}_o$. `heads` is a
+# list with the three matrices `(W_q, W_k, W_v)` of each head. Return the outputs side by side.
 #
 # **Worked example.** Two words, $(1, 2)$ and $(3, 6)$, and two heads. All $\mathbf{W}_q$ and $\mathbf{W}_k$ are 0, so
 # every weight is $\tfrac12$. The values of head 0 are column 0, those of head 1 column 1. The result is $\begin{pmatrix} 2
@@ -175,13 +176,13 @@ def heads_by_loop(x: torch.Tensor, heads: list[tuple[torch.Tensor, torch.Tensor,
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(heads_by_loop)
 
 # %% [markdown]
 # Here are two heads for our sentence, with random matrices. Their weights mean nothing yet.
 
-# %%
+# %% tags=["code"]
 words = sentence.words  # The boat reached the river bank
 T, D, H = 6, 8, 2
 K = D // H
@@ -201,7 +202,7 @@ W_o = matrix(D, D)
 by_loop = use(heads_by_loop)(X, heads) @ W_o  # (T, D)
 print("two heads, side by side and mixed:", tuple(by_loop.shape))
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Two heads: queries, keys, weights, values, outputs
 one_head = use(attend)
 q, k, v = (torch.stack([X @ head[i] for head in heads]) for i in range(3))  # each (H, T, K)
@@ -225,7 +226,7 @@ figures.show(
 # Each *column* of a product depends only on the same column of the right-hand matrix. So each head owns a band of columns,
 # and the heads stay independent.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title One packed matrix, and the columns of each head
 figures.show(
     figures.multi_head.packed(n_heads=2, tokens=T, width=D),
@@ -234,7 +235,7 @@ figures.show(
     caption="Every head owns a band of columns, in the matrix and in the result.",
 )
 
-# %%
+# %% tags=["code"]
 W_q, W_k, W_v = (torch.cat(matrices, dim=1) for matrices in zip(*heads))  # each (D, D)
 torch.testing.assert_close((X @ W_q)[:, K:], X @ heads[1][0])
 print("Columns 4 to 7 of X @ W_q are the queries of head 1.")
@@ -249,7 +250,7 @@ print("Columns 4 to 7 of X @ W_q are the queries of head 1.")
 # an example without a batch: four words of six numbers, and two heads. The entries count up from 0, so each number also
 # shows where it is in memory.
 
-# %%
+# %% tags=["code"]
 small = torch.arange(24).view(4, 6)  # (T, D)
 wanted = torch.stack([small[:, :3], small[:, 3:]])  # (H, T, K): the columns of head 0, then those of head 1
 print(small)
@@ -271,9 +272,10 @@ predict("what reshape gives head 0", ...)
 # address grows by this number when the index grows by 1. With the strides $(s_0, s_1, s_2)$, the entry $[i, j, k]$ has the
 # address $i s_0 + j s_1 + k s_2$.
 #
-# ### Step: addresses (extra)
+# ### Exercise: addresses (extra)
 #
-# *Step ★★☆ · about 4 minutes.* Compute the addresses of all entries of a tensor with three dimensions.
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* Compute the addresses of all entries of a tensor with three
+# dimensions.
 #
 # **Worked example.** With the shape `(2, 2, 2)` and the strides `(2, 4, 1)`, the entry $[1, 0, 1]$ has the address
 # $2 + 0 + 1 = 3$. All addresses: `[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]`.
@@ -285,10 +287,10 @@ def addresses(shape: tuple[int, int, int], strides: tuple[int, int, int]) -> tor
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(addresses)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The addresses after reshape alone, and in the heads that you want
 where = use(addresses)
 cut = small.reshape(2, 4, 3)
@@ -319,7 +321,7 @@ figures.show(
 # One line of code between quotation marks: "small.reshape(...).transpose(...)"
 predict("the right transpose", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title All ways to (2, 4, 3) with a reshape and a reordering of its dimensions
 ways = {}
 for sizes in itertools.permutations((2, 4, 3)):
@@ -335,9 +337,9 @@ figures.show(
 # %% [markdown]
 # So first cut each word's row into $H$ pieces. Then swap words and heads.
 #
-# ### Exercise 1: `split_heads(x, n_heads)`
+# ### Exercise: `split_heads(x, n_heads)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
 # Do this for a batch. If `K` would not be a whole number, as for `D = 10` and `H = 4`, raise a `ValueError` that names the
 # wrong argument and its value.
@@ -387,7 +389,7 @@ grade(split_heads)
 # "the merged heads", "mixed-up numbers" or "an error"
 predict("view after a transpose", ...)
 
-# %%
+# %% tags=["code"]
 outputs = wanted.clone()  # (H, T, K), contiguous
 print("strides:", outputs.stride(), "  after transpose(0, 1):", outputs.transpose(0, 1).stride())
 try:
@@ -400,9 +402,9 @@ print("reshape:", outputs.transpose(0, 1).reshape(4, 6)[0])
 # The pieces of a word are not next to each other in memory. `reshape` copies in this case; `.contiguous()` copies
 # explicitly.
 #
-# ### Exercise 2: `merge_heads(x)`
+# ### Exercise: `merge_heads(x)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆, importance ●●●, about 6 minutes.*
 #
 # Undo `split_heads`: write the heads side by side, head 0 first. The input may be in memory in any order.
 #
@@ -434,10 +436,10 @@ grade(merge_heads)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Step: all heads at once
+# ### Exercise: all heads at once
 #
-# *Step ★★☆ · about 3 minutes.* Write the whole layer without a loop: project, split, attend, merge, and project with
-# $\mathbf{W}_o$. Use your three functions. All matrices are `(D, D)` and used as `x @ W`.
+# *Difficulty ★★☆, importance ●●○, about 3 minutes.* Write the whole layer without a loop: project, split, attend,
+# merge, and project with $\mathbf{W}_o$. Use your three functions. All matrices are `(D, D)` and used as `x @ W`.
 #
 # **Worked example.** The words $(1, 2)$ and $(3, 6)$ again, and two heads. `W_q` is 0 and the other three are the
 # identity. All weights are $\tfrac12$, and the output is $(2, 4)$ for both words.
@@ -451,16 +453,16 @@ def multi_head(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(multi_head)
 
 # %% [markdown]
-# ### Step: letters instead of transposes (extra)
+# ### Exercise: letters instead of transposes (extra)
 #
-# *Step ★★★ · about 6 minutes.* In `torch.einsum`, each dimension has a letter, and every letter that is missing from the
-# result is summed over: `"btd,dk->btk"` is `x @ W`. Give $\mathbf{W}_q$ a dimension for the heads, `W_q.unflatten(1,
-# (n_heads, -1))`, `(D, H, K)`, and one call projects *and* splits. Write `multi_head` with `einsum`, and without
-# `split_heads`, `merge_heads` and transposes.
+# *Difficulty ★★★, importance ●○○, about 6 minutes.* In `torch.einsum`, each dimension has a letter, and every letter
+# that is missing from the result is summed over: `"btd,dk->btk"` is `x @ W`. Give $\mathbf{W}_q$ a dimension for the
+# heads, `W_q.unflatten(1, (n_heads, -1))`, `(D, H, K)`, and one call projects *and* splits. Write `multi_head` with
+# `einsum`, and without `split_heads`, `merge_heads` and transposes.
 #
 # **Worked example.** `torch.einsum("bhtk,bhsk->bhts", query, key)` gives the scores: the sum runs over `k`, within each
 # head.
@@ -474,10 +476,10 @@ def multi_head_by_einsum(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(multi_head_by_einsum)
 
-# %%
+# %% tags=["code"]
 from_matrices, by_letters = use(multi_head), use(multi_head_by_einsum)
 at_once, weights = from_matrices(X[None], W_q, W_k, W_v, W_o, H)  # (1, T, D), (1, H, T, T)
 by_einsum, _ = by_letters(X[None], W_q, W_k, W_v, W_o, H)
@@ -491,7 +493,7 @@ print("The loop, split and merge, and einsum give the same numbers.")
 # The small language model has three layers with four heads each. Its loss is 0.67 nats per word; guessing among its 952
 # words costs $\ln 952 = 6.9$. What is its loss if its heads are split by `reshape` alone?
 
-# %%
+# %% tags=["code"]
 lm = small_lm.load()
 
 
@@ -505,7 +507,7 @@ split_by_reshape.whose = "a split by reshape alone"  # its name in the line that
 # The loss: "about 0.7", "about 6.9" or "about 9"
 predict("the loss with a wrong split", ...)
 
-# %% tags=["demo"]
+# %% tags=["model"]
 wrong = lm.compare(split=split_by_reshape)
 yours = lm.compare(split=split_heads, merge=merge_heads)
 
@@ -518,7 +520,7 @@ yours = lm.compare(split=split_heads, merge=merge_heads)
 # *Review* of lesson 4: an `nn.Module` keeps trainable tensors as parameters. `nn.Linear(D, D, bias=False)` has one,
 # `weight`, (out, in): the layer computes `x @ weight.T`. If you forget the transpose here, no shape warns you.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title From x to the output, with all shapes
 figures.show(
     figures.multi_head.shapes(
@@ -549,9 +551,9 @@ figures.show(
 # - **The mask** is that of lesson 5, `True` = blocked. It *broadcasts* to `(B, H, T, S)`: a causal mask is `(T, S)`, a
 #   padding mask `(B, 1, 1, S)`. A fully blocked row has weights 0 and output 0, never NaN.
 #
-# ### Exercise 3: `MultiHeadAttention(d_model, n_heads, dropout=0.0)`
+# ### Exercise: `MultiHeadAttention(d_model, n_heads, dropout=0.0)`
 #
-# *Difficulty ★★★ · about 20 minutes*
+# *Difficulty ★★★, importance ●●●, about 20 minutes.*
 #
 # Write `__init__` first, make a module and print it. Then write `forward`.
 #
@@ -632,15 +634,15 @@ grade(MultiHeadAttention)
 # Now your class becomes layer 0 of the small language model, with the model's weights. (Layers 1 and 2 also rotate queries
 # and keys, which is lesson 7.)
 
-# %% tags=["demo"]
+# %% tags=["model"]
 losses = lm.compare(module=MultiHeadAttention)
 
 # %% [markdown]
-# ### Step: a module that shows its weights (extra)
+# ### Exercise: a module that shows its weights (extra)
 #
-# *Step ★☆☆ · about 3 minutes.* Most layers return one tensor, so that `nn.Sequential` can pass it on. Many libraries
-# therefore return the weights only on demand. Write a module that keeps an attention module and calls it with `x` and
-# `mask`. It returns the output, or output and weights with `return_attention=True`.
+# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* Most layers return one tensor, so that `nn.Sequential` can pass it
+# on. Many libraries therefore return the weights only on demand. Write a module that keeps an attention module and
+# calls it with `x` and `mask`. It returns the output, or output and weights with `return_attention=True`.
 #
 # **Worked example.** With `layer = AttentionLayer(MultiHeadAttention(8, 2))`, `layer(x)` is a tensor, and
 # `output, weights = layer(x, return_attention=True)`.
@@ -661,7 +663,7 @@ class AttentionLayer(nn.Module):
         raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(AttentionLayer)
 
 # %% [markdown]
@@ -685,7 +687,7 @@ check(AttentionLayer)
 # This class wraps the built-in layer, so that it follows our conventions:
 
 
-# %%
+# %% tags=["code"]
 class BuiltIn(nn.Module):
     """Level 3: PyTorch's layer, called as this lesson calls attention."""
 
@@ -719,7 +721,7 @@ Heads = use(MultiHeadAttention, otherwise=BuiltIn)  # your class once it passes
 # With the same matrices, all three levels must agree in the output, in the weights of every head, and in the gradient that
 # reaches the input.
 
-# %%
+# %% tags=["code"]
 levels = {
     "matrices": lambda x: from_matrices(x, W_q, W_k, W_v, W_o, H),
     "module": give_weights(Heads(D, H), W_q, W_k, W_v, W_o),
@@ -747,9 +749,9 @@ print("Level 2 is", Heads.whose)
 # Differences of a few units in the seventh digit are rounding. (By default, PyTorch's layer also has biases. Lesson 3
 # showed that the one on the keys changes nothing.)
 #
-# ### Exercise 4: `load_torch_weights(ours, theirs)`
+# ### Exercise: `load_torch_weights(ours, theirs)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●○, about 8 minutes.*
 #
 # You want to look inside a trained `nn.MultiheadAttention` with your own code. Copy the weights of `theirs`, an
 # `nn.MultiheadAttention(D, H, bias=False)`, into `ours`, a module with `W_q`, `W_k`, `W_v` and `W_o`. Return `ours`. Both
@@ -792,7 +794,7 @@ grade(load_torch_weights)
 # Now compare at full size, with a causal mask, and as cross-attention:
 
 
-# %%
+# %% tags=["code"]
 def by_state_dict(ours, theirs):
     """Until your function passes: the built-in layer once more, with the same state."""
     ours = BuiltIn(theirs.embed_dim, theirs.num_heads)
@@ -824,7 +826,7 @@ print("Weights moved by", load.whose)
 # The sum: "always 1", "1 on average" or "always below 1"
 predict("the sum of a row in training mode", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 with torch.random.fork_rng(devices=[]), torch.no_grad():
     torch.manual_seed(1)
     noisy = Heads(D, H, dropout=0.25).train()
@@ -839,7 +841,7 @@ with torch.random.fork_rng(devices=[]), torch.no_grad():
 # Nobody tells a head what to look for. What have the twelve heads of the small language model learned? Give it twelve
 # random words, and then the same twelve again.
 
-# %%
+# %% tags=["code"]
 random_words = "midnight told more sad present pears daughters last comes thought church sugar"
 twice = f"{random_words} {random_words}"  # positions 0 to 11, then 12 to 23
 ids = lm.encode(twice)  # (24,)
@@ -853,15 +855,15 @@ ids = lm.encode(twice)  # (24,)
 # A position, counted from 0
 predict("the position with the answer", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 losses = F.cross_entropy(lm(ids)[:-1], ids[1:], reduction="none")  # of the words at positions 1 to 23
 print(f"loss per word: {losses[:11].mean():.2f} the first time, {losses[12:].mean():.2f} the second time")
 
 # %% [markdown]
-# ### Step: how much goes back (extra)
+# ### Exercise: how much goes back (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Which heads look there? Measure the mean weight on the word `distance` positions back, over
-# all queries that have such a word.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Which heads look there? Measure the mean weight on the word
+# `distance` positions back, over all queries that have such a word.
 #
 # **Worked example.** In $\begin{pmatrix} 1 & 0 & 0 \\ 0.75 & 0.25 & 0 \\ 0.5 & 0.25 & 0.25 \end{pmatrix}$ and for a distance
 # of 1, query 1 gives 0.75 to word 0, and query 2 gives 0.25 to word 1. The mean is 0.5.
@@ -873,10 +875,10 @@ def share_back(weights: torch.Tensor, distance: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(share_back)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Twelve heads: the mean weight on the word itself, the word before, and the last time
 share = use(share_back)
 distances = {"itself": 0, "the word before": 1, "the same word last time": 12, "the word after that": 11}
@@ -916,7 +918,7 @@ figures.show(
 # head then looks for the right note. So take away the two heads of layer 1 that look at the word before, by setting their
 # columns of $\mathbf{W}_o$ to 0:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 for silent in ([0, 2], [1, 3]):
     changed = small_lm.load()
     for head in silent:
@@ -930,7 +932,7 @@ for silent in ([0, 2], [1, 3]):
 # On real text the names fit less well. In our sentence, head 2 of layer 1 skips *the*: from *river*, it goes to *reached*.
 # Head 1 finds the verb.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Four heads on our sentence
 chosen = {
     "0, 2: the same word": (0, 2),
@@ -952,7 +954,7 @@ figures.show(
 # Choose a word and follow its lines. A thicker line is a higher weight.
 
 
-# %%
+# %% tags=["code"]
 def lines_from(word):
     """The figure of where one word looks, head by head."""
     i = words.index(word)
@@ -962,11 +964,11 @@ def lines_from(word):
     return figures.with_alt_text(fig, f"Lines from the word {word} in four panels, the thickest ones to: {seen}.")
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Slider: where each word looks
 sliders.slider(lines_from, strip=["bank"], start={"word": "reached"}, word=words)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The mean over the heads of layer 1
 layer_1 = torch.stack([lm.look(" ".join(words), 1, head).weights for head in range(4)])
 figures.show(
@@ -982,13 +984,13 @@ figures.show(
 #
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* All four heads of layer 2 look at the same thing. **Can the model do without one of
-# them, or without all four?**
+# *Difficulty ★★☆, importance ●○○, about 8 minutes.* All four heads of layer 2 look at the same thing. **Can the model
+# do without one of them, or without all four?**
 #
-# ### Step: silent heads (extra)
+# ### Exercise: silent heads (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Return the outputs of all heads, `(B, H, T, K)`, with 0 for the named heads. Do not change
-# the argument.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Return the outputs of all heads, `(B, H, T, K)`, with 0 for the
+# named heads. Do not change the argument.
 #
 # **Worked example.** For one sentence of one word, `[[[[1, 2]], [[3, 4]]]]` with `heads=[0]` becomes
 # `[[[[0, 0]], [[3, 4]]]]`.
@@ -1000,7 +1002,7 @@ def silence(outputs: torch.Tensor, heads: list[int]) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(silence)
 
 # %% [markdown]
@@ -1009,7 +1011,7 @@ check(silence)
 # `figures.bars(numbers, labels)`. Your finding is the growth for all four together, divided by the *sum* of the four single
 # growths. It is 1 if each head does work of its own.
 
-# %%
+# %% tags=["experiment"]
 quiet, merge = use(silence), use(merge_heads, torch_fallbacks.merge_heads)
 
 
@@ -1030,7 +1032,7 @@ print("no head silent:", loss_without(2, []))
 
 finding = ...  # the growth for all four, divided by the sum of the four
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -1042,7 +1044,7 @@ check("experiment", finding)
 # variance 1, so always guessing 0 has the mean squared error 1.
 
 
-# %%
+# %% tags=["code"]
 def learn_two_questions(n_heads, steps=300):
     """Train a layer of width 32 to report the two words before; returns losses, last weights."""
     generator = torch.Generator().manual_seed(0)
@@ -1092,7 +1094,7 @@ predict("the loss of one head", ...)
 # A number of heads: 2, 8 or 32
 predict("the worst number of heads", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Loss curves of one head and of two, and the loss that each number of heads reaches
 runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
 figures.show(
@@ -1100,7 +1102,7 @@ figures.show(
     caption=f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
 )
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights of the two heads after training
 numbered = [f"position {i}" for i in range(8)]
 figures.show(
@@ -1126,7 +1128,7 @@ figures.show(
 # "merge", only the merge is wrong.
 
 
-# %%
+# %% tags=["code"]
 class WrongHeads(nn.Module):
     """Multi-head attention with one of two mistakes, "split" or "merge". Every shape is right."""
 
@@ -1163,7 +1165,7 @@ makers = {
 # The task: "copy", "reverse" or "predict"
 predict("the task that gives away the wrong merge", ...)
 
-# %% tags=["demo"]
+# %% tags=["model"]
 tasks = {  # ids (B, 9) -> inputs (B, 8), targets (B, 8), mask
     "copy": lambda ids: (ids[:, :8], ids[:, :8], None),
     "reverse": lambda ids: (ids[:, :8], ids[:, :8].flip(1), None),
@@ -1194,7 +1196,7 @@ def learn(make, task, steps=200):
 
 trained = {name: {which: learn(make, task) for which, make in makers.items()} for name, task in tasks.items()}
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The losses of all three on each task
 guessing = {"guessing, ln 16": torch.tensor(16.0).log().item()}
 fig, axes = figures.row(3, width=3.4, height=3.0)
@@ -1227,11 +1229,11 @@ figures.show(
 # 2. **Change the last word** under a causal mask. No earlier output may change.
 # 3. **Compare** with a layer that you trust, given the same weights, as in section 5.
 #
-# ### Step: the shuffle test (extra)
+# ### Exercise: the shuffle test (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* For `x`, `(B, T, D)`, a layer returned `output`. For `x[:, order]`, it returned
-# `output_of_shuffled`. Return the largest absolute difference between what the second call should return and what it did
-# return.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* For `x`, `(B, T, D)`, a layer returned `output`. For `x[:, order]`,
+# it returned `output_of_shuffled`. Return the largest absolute difference between what the second call should return
+# and what it did return.
 #
 # **Worked example.** For the output $(1, 2, 3)$ and `order` $(1, 2, 0)$, the shuffled output should be $(2, 3, 1)$. If it is
 # $(1, 2, 3)$, the largest difference is 2.
@@ -1243,10 +1245,10 @@ def shuffle_error(output: torch.Tensor, output_of_shuffled: torch.Tensor, order:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(shuffle_error)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The largest difference that each of the three tests finds
 unshuffled = use(shuffle_error)
 
@@ -1298,9 +1300,9 @@ predict("the parameters that eight heads add", ...)
 # Now count parameters yourself. There are two traps. *Frozen* parameters (`requires_grad=False`) are not trained. And a
 # *tied* parameter is used in two places, as when a language model reads words in and writes words out with the same table.
 #
-# ### Exercise 5: `count_parameters(module)`
+# ### Exercise: `count_parameters(module)`
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 4 minutes.*
 #
 # Return how many numbers training can change, as an `int`.
 #
@@ -1332,7 +1334,7 @@ grade(count_parameters)
 ### END HIDDEN TESTS
 
 
-# %%
+# %% tags=["code"]
 def by_flattening(module):
     """Until your function passes: all parameters (none is frozen here) in one long vector."""
     return nn.utils.parameters_to_vector(module.parameters()).numel()
@@ -1366,7 +1368,7 @@ print("Counted by", count.whose)
 # One projection (D, D) for all heads: "a bug" or "not a bug"
 predict("one projection for all heads", ...)
 
-# %%
+# %% tags=["code"]
 width, n_heads = 24, 3
 theirs = nn.MultiheadAttention(width, n_heads, bias=False, batch_first=True)
 x = torch.randn(1, 5, width, generator=generator)
@@ -1435,7 +1437,7 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # In the model that grows from lesson 3 to lesson 8, your `MultiHeadAttention` replaces projections and attention. The
 # matrices are the same; each of two heads gets half of their columns.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The model so far, and where its letters look
 from course import staged_model
 
@@ -1460,7 +1462,7 @@ figures.show(
 #    \mathbf{O}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
 #    \qquad d_k = d / H $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The diagram up to here, with the numbers of head 0
 one_head = use(attend)
 q, k, v = (X @ matrices for matrices in heads[0])
@@ -1477,9 +1479,9 @@ figures.show(
 # Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650): trained models that lose most of their heads and
 # hardly notice · [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
 #
-# ## Challenge: `value_output_matrices(W_v, W_o, n_heads)` (extra)
+# ## Exercise: `value_output_matrices(W_v, W_o, n_heads)` (extra)
 #
-# *Challenge ★★ · not graded · about 10 minutes*
+# *Difficulty ★★☆, importance ●○○, about 10 minutes.*
 #
 # How many of a layer's four matrices can you identify from what the layer does? A word that a head looks at goes through
 # $\mathbf{W}_v$ and then through $\mathbf{W}_o$, with no softmax between. So each head has **one** matrix $\mathbf{M}_h$,
@@ -1513,8 +1515,8 @@ def value_output_matrices(W_v: torch.Tensor, W_o: torch.Tensor, n_heads: int) ->
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(value_output_matrices)
 
-# %% tags=["demo"]
+# %%
 progress()

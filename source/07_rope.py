@@ -17,7 +17,7 @@
 #
 # **You need** scaled attention (lesson 4) and heads (lesson 6); sine, cosine and radians ($2\pi$ is a full turn).
 #
-# **Time:** about 75 minutes, plus 45 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -30,7 +30,7 @@ from torch import nn
 
 begin("07_rope")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson adds
 figures.show(figures.overview("rotation"))
 
@@ -68,7 +68,7 @@ figures.show(figures.overview("rotation"))
 #
 # </details>
 
-# %% tags=["demo"]
+# %%
 review()
 
 # %% [markdown]
@@ -83,7 +83,7 @@ review()
 # that was at `permutation[t]`.
 
 
-# %%
+# %% tags=["code"]
 def plain_weights(x):
     """The weights of `plain`, (T, T)."""
     return torch.softmax(x @ x.mT / x.shape[-1] ** 0.5, dim=-1)
@@ -109,7 +109,7 @@ print(" ".join(words), " →  ", " ".join(scrambled_words))
 # The output: "the same", "that of another word" or "new"
 predict("the output of boat", ..., (before - after).abs().max())
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights of both sentences
 panels = {"as it was": plain_weights(X), "scrambled": plain_weights(X[permutation])}
 figures.show(
@@ -124,9 +124,9 @@ figures.show(
 #
 # $$ f(\mathbf{X}[\sigma]) = f(\mathbf{X})[\sigma] $$
 #
-# ### Exercise 1: `is_order_blind(attention, x, permutation)`
+# ### Exercise: `is_order_blind(attention, x, permutation)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 6 minutes.*
 #
 # Return whether `attention`, a function from `(T, D)` to `(T, D)`, is order-blind for this `x` and this `permutation`, int64
 # `(T,)`. Differences under 1e-5 are rounding. A real difference is above 1e-2 in at least one entry.
@@ -169,7 +169,7 @@ grade(is_order_blind)
 # Try it on four functions:
 
 
-# %%
+# %% tags=["code"]
 def first_output_turns_up(attention, x, permutation):
     """A rough test: whether the first token's output is among the outputs for the permuted input."""
     return bool((attention(x[permutation]) - attention(x)[0]).abs().amax(-1).min() < 1e-4)
@@ -208,9 +208,10 @@ print("Computed with", blind.whose)
 #
 # We call the matrix $\mathbf{R}(\alpha)$.
 #
-# ### Step: turn by an angle
+# ### Exercise: turn by an angle
 #
-# *Step ★☆☆ · about 2 minutes.* Turn the vectors `x`, `(..., 2)`, all by the same `angle`, in radians.
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.* Turn the vectors `x`, `(..., 2)`, all by the same `angle`, in
+# radians.
 #
 # **Worked example.** A quarter turn, $\alpha = \pi/2$, has $\cos\alpha = 0$ and $\sin\alpha = 1$: $(2, 1)$ becomes
 # $(-1, 2)$.
@@ -222,10 +223,10 @@ def turn(x: torch.Tensor, angle: float) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(turn)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A slider: one vector, turned by hand
 turn_by = use(turn)
 vector = torch.tensor([2.0, 0.5])
@@ -242,7 +243,7 @@ print("Dashed: the vector before it is turned. Computed with", turn_by.whose)
 # %% [markdown]
 # RoPE turns a vector of two numbers at position $m$ by $m$ radians:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title One vector at six positions
 turn_by = use(turn)
 six = torch.stack([turn_by(torch.tensor([2.0, 0.5]), position) for position in range(6)])  # (6, 2)
@@ -255,7 +256,7 @@ figures.show(
 # %% [markdown]
 # Now turn a query at position $m$ and a key at position $n$, and take their dot product. What changes the score?
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Sliders: the positions of a query and of a key
 turn_by = use(turn)
 
@@ -301,9 +302,9 @@ predict("the gap that looks like 0", ...)
 # radians per position. The $\theta_i$ are the **frequencies**. They begin with $\theta_0 = 1$, shrink by the same factor from
 # pair to pair, and end near $1/\text{base}$.
 #
-# ### Exercise 2: `rope_frequencies(dim, base=10000.0)`
+# ### Exercise: `rope_frequencies(dim, base=10000.0)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆, importance ●●●, about 6 minutes.*
 #
 # Return the frequencies, float32 `(dim // 2,)`. If `dim` is odd, raise a `ValueError` that names `dim` and its value.
 #
@@ -338,7 +339,7 @@ from grading.judge import grade
 grade(rope_frequencies)
 ### END HIDDEN TESTS
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The clocks of four pairs
 speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
 figures.show(
@@ -347,7 +348,7 @@ figures.show(
     f"turn takes. Computed with {speeds.whose}.",
 )
 
-# %%
+# %% tags=["code"]
 speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
 rounds = 2 * math.pi / speeds(64)  # (32,)
 print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1]:,.0f} positions.")
@@ -367,9 +368,9 @@ print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1
 # This is one rotation, $\mathbf{R}_m \mathbf{x}$. The matrix $\mathbf{R}_m$ has the small matrices
 # $\mathbf{R}(m\theta_0), \mathbf{R}(m\theta_1), \dots$ along its diagonal, and 0 elsewhere.
 #
-# ### Exercise 3: `apply_rope(x, positions, base=10000.0)`
+# ### Exercise: `apply_rope(x, positions, base=10000.0)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★, importance ●●●, about 15 minutes.*
 #
 # Turn every vector of `x`, `(..., T, dim)`, by its position.
 #
@@ -416,7 +417,7 @@ grade(apply_rope)
 # The course's small language model rotates queries and keys in layers 1 and 2. (Layer 0 sees no positions; some published
 # models have such layers too.) Compare its loss with your rotation and without it:
 
-# %%
+# %% tags=["code"]
 rotate = use(apply_rope, exercise_fallbacks.apply_rope)
 lm = small_lm.load()
 lm.compare(rope=rotate)
@@ -434,10 +435,10 @@ no_rotation, _ = lm.compare(rope=lambda x, positions: x)
 #
 # Both positions are gone; only $n - m$ is left.
 #
-# ### Step: one score (extra)
+# ### Exercise: one score (extra)
 #
-# *Step ★☆☆ · about 3 minutes.* Turn `q` by position `m` and `k` by position `n`, and return their dot product. Both vectors
-# are `(dim,)`; call your `apply_rope`.
+# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* Turn `q` by position `m` and `k` by position `n`, and return their
+# dot product. Both vectors are `(dim,)`; call your `apply_rope`.
 #
 # **Worked example.** For $\mathbf{q} = \mathbf{k} = (1, 0)$, $m = 3$ and $n = 4$ the vectors end up 1 radian apart, so the
 # score is $\cos 1 \approx 0.54$.
@@ -449,10 +450,10 @@ def gap_score(q: torch.Tensor, k: torch.Tensor, m: int, n: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(gap_score)
 
-# %%
+# %% tags=["code"]
 score = use(gap_score)
 q, k = torch.randn(2, 64, generator=torch.Generator().manual_seed(1))
 print(f"Computed with {score.whose}\n\nthe same gap:")
@@ -471,7 +472,7 @@ for m, n in ((1, 1), (1, 2), (1, 6), (4, 1), (10, 40)):
 # The loss: "rises", "stays" or "falls"
 predict("the loss a hundred positions further on", ...)
 
-# %%
+# %% tags=["code"]
 moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions + 100))
 
 # %% [markdown]
@@ -483,7 +484,7 @@ moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions +
 # of vectors, at 40 positions each. (You need not follow its code.)
 
 
-# %%
+# %% tags=["code"]
 def gap_error(start):
     """The error of a score at the gap 3 from `start` on, in units of |q| |k|: the mean and the largest."""
     q, k = torch.randn(2, 300, 1, 64, generator=torch.Generator().manual_seed(1))
@@ -511,7 +512,7 @@ def gap_error(start):
 predict("the error far out", ...)
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 print("In millionths, with the step from one float32 number to the next:")
 for start in (10, 100, 1000, 2000, 4000, 8000, 16000):
     mean, largest = gap_error(start)
@@ -531,7 +532,7 @@ for start in (10, 100, 1000, 2000, 4000, 8000, 16000):
 predict("the lines of equal scores", ...)
 
 
-# %%
+# %% tags=["code"]
 def score_table(rotate_query, rotate_key, T=8):
     """Scores (T, T) of one query with one key: row m has the query at position m, column n the key at position n."""
     query, key = torch.tensor([[2.0, 0.5, 0.6, 0.9], [0.8, 1.2, 0.9, -0.7]])
@@ -543,14 +544,14 @@ def counted(x):
     return rotate(x, torch.arange(x.shape[-2]))
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The scores at all pairs of positions
 figures.show(
     figures.rope.score_tables({"query and key rotated": score_table(counted, counted)}),
     caption=f"One query, one key, at 8 times 8 positions. Computed with {rotate.whose}.",
 )
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The score against the gap, around three positions
 gaps = torch.arange(-40, 41)
 curves = {}
@@ -580,7 +581,7 @@ figures.show(
 # - each number was paired with its partner in the *other half* of the vector (section 6).
 
 
-# %%
+# %% tags=["code"]
 def halves_paired(x):
     """x (T, dim) rotated by the positions 0 … T-1, in pairs of numbers that are half a vector apart."""
     mixed = x.unflatten(-1, (2, -1)).mT.flatten(-2)  # neighbours are now what were partners in the halves
@@ -597,7 +598,7 @@ tables = {
     "F": score_table(counted, counted),
 }
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Six tables, A to F
 figures.show(figures.rope.score_tables(tables), caption=f"Six tables, one of them right. Computed with {rotate.whose}.")
 
@@ -628,7 +629,7 @@ predict("the table that passes as well", ...)
 # wrong](https://github.com/huggingface/transformers/issues/25199). Neither is: the library reorders the rows of the weights
 # when it converts a model.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Eight numbers in both layouts
 figures.show(
     figures.rope.layouts(8),
@@ -636,9 +637,9 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Exercise 4: `to_half_split(x)`
+# ### Exercise: `to_half_split(x)`
 #
-# *Difficulty ★☆☆ · about 3 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
 #
 # Reorder the last dimension of `x`, `(..., dim)`, from neighbours to halves: the first members of all pairs, in order, then all
 # second members.
@@ -675,7 +676,7 @@ grade(to_half_split)
 # Here are a rotation of neighbours, the permutation, and the rotation of halves that results.
 
 
-# %%
+# %% tags=["code"]
 def eight_numbers_only(x):
     """The reordering, for vectors of eight numbers only."""
     return x[..., [0, 2, 4, 6, 1, 3, 5, 7]]
@@ -687,7 +688,7 @@ R_neighbours = turned_units.mT
 P = halve(torch.eye(8)).mT
 R_halves = P @ R_neighbours @ P.mT
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The rotation of neighbours, the permutation, and the rotation of halves
 fig, axes = figures.row(3, width=3.5, height=3.5)
 names = [f"x{i}" for i in range(8)]
@@ -705,13 +706,13 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Step: rotate in the other layout (extra)
+# ### Exercise: rotate in the other layout (extra)
 #
-# *Step ★★☆ · about 5 minutes.* Rotate vectors that are in halves already: entry $i$ is paired with entry $i +
-# \text{dim}/2$. You may call your `rope_frequencies`.
+# *Difficulty ★★☆, importance ●○○, about 5 minutes.* Rotate vectors that are in halves already: entry $i$ is paired with
+# entry $i + \text{dim}/2$. You may call your `rope_frequencies`.
 #
-# **Worked example.** $(1, 3, 2, 4)$ with base 4 at position $\pi$: the pair $(1, 2)$ becomes $(-1, -2)$ and $(3, 4)$ becomes
-# $(-4, 3)$, as in exercise 3. The result is $(-1, -4, -2, 3)$.
+# **Worked example.** $(1, 3, 2, 4)$ with base 4 at position $\pi$: the pair $(1, 2)$ becomes $(-1, -2)$ and $(3, 4)$
+# becomes $(-4, 3)$, as in `apply_rope`. The result is $(-1, -4, -2, 3)$.
 
 
 # %%
@@ -720,13 +721,13 @@ def rotate_halves(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(rotate_halves)
 
 # %% [markdown]
 # Now reorder and then rotate halves, or rotate neighbours and then reorder. The result is the same:
 
-# %%
+# %% tags=["code"]
 turn_halves = use(rotate_halves)
 x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(3))  # (..., T, dim)
 positions = torch.tensor([3, 0, 17, 5, 250])
@@ -748,9 +749,9 @@ print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f}
 # - **Positions** are $0, 1, \dots, T - 1$ unless they are given. The token after a text of 500 tokens is at position 500, even
 #   if you pass it alone.
 #
-# ### Exercise 5: `RotarySelfAttention(d_model, n_heads, base=10000.0)`
+# ### Exercise: `RotarySelfAttention(d_model, n_heads, base=10000.0)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★, importance ●●●, about 15 minutes.*
 #
 # - `__init__` makes two layers without bias: `W_qkv` from `D` to `3D`, `W_o` from `D` to `D`.
 # - `forward` takes `x`, `(B, T, D)`, and returns the output, `(B, T, D)`, and the weights, `(B, H, T, T)`.
@@ -819,7 +820,7 @@ from grading.judge import grade
 grade(RotarySelfAttention)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 Rotary = use(RotarySelfAttention, otherwise=torch_fallbacks.RotarySelfAttention)
 
 
@@ -833,7 +834,7 @@ def make_rotary(d_model, n_heads, seed=0):
 # %% [markdown]
 # Put your module into all three layers of the small model:
 
-# %% tags=["demo"]
+# %% tags=["model"]
 with_yours, with_the_builtin = lm.compare(module=Rotary)
 
 # %% [markdown]
@@ -842,7 +843,7 @@ with_yours, with_the_builtin = lm.compare(module=Rotary)
 # "To be or not to be" has two words that occur twice. Without positions, the second *to* has the same query as the first, and
 # so the same output. To take the positions away, make all of them 0: then nothing turns.
 
-# %%
+# %% tags=["code"]
 hamlet = "to be or not to be".split()
 vocabulary = sorted(set(hamlet))
 table = torch.randn(len(vocabulary), 16, generator=torch.Generator().manual_seed(2))
@@ -860,7 +861,7 @@ for name, output, where in (("all 0", same_place, torch.zeros(6)), ("0 … 5", i
     print(f"positions {name}: the two 'to' are {apart:.3f} apart; sees the order: {sees}")
 print("Computed with", Rotary.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights of the first head, without and with positions
 panels = {"all positions 0": same_weights[0, 0], "positions 0 … 5": order_weights[0, 0]}
 figures.show(
@@ -876,7 +877,7 @@ figures.show(
 # random order, so without the order you can only guess among seven: a loss of $\ln 7 \approx 1.95$. Train two copies of the
 # module, one with all positions 0, one with positions in order.
 
-# %% tags=["demo"]
+# %% tags=["model"]
 codes = torch.eye(8, 32)  # (8, 32): one vector for each of eight tokens
 
 
@@ -905,7 +906,7 @@ figures.show(
     caption=f"Naming the token before. Computed with {Rotary.whose}.",
 )
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 trained, readout = runs["in order"][1:]
 ids = torch.rand(200, 8, generator=torch.Generator().manual_seed(5)).argsort(-1)  # texts that were not trained on
 with torch.no_grad():
@@ -917,11 +918,11 @@ with torch.no_grad():
 # The module was trained at positions 0 to 7 only, and it works as well at 5000. It has learned "one to the left", not "position
 # 3 looks at position 2".
 #
-# ### Step: move the weights (extra)
+# ### Exercise: move the weights (extra)
 #
-# *Step ★★☆ · about 5 minutes.* A model that rotates halves needs the rows of $\mathbf{W}_q$ and $\mathbf{W}_k$ in another
-# order, *inside each head*. `W` is `(D, D)`, its rows sorted by head. Your `to_half_split` works on the last dimension; `.mT`
-# exchanges the last two.
+# *Difficulty ★★☆, importance ●○○, about 5 minutes.* A model that rotates halves needs the rows of $\mathbf{W}_q$ and
+# $\mathbf{W}_k$ in another order, *inside each head*. `W` is `(D, D)`, its rows sorted by head. Your `to_half_split`
+# works on the last dimension; `.mT` exchanges the last two.
 #
 # **Worked example.** With `D = 8` and 2 heads, the rows come in the order 0, 2, 1, 3, 4, 6, 5, 7.
 
@@ -932,10 +933,10 @@ def rows_to_halves(W: torch.Tensor, n_heads: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(rows_to_halves)
 
-# %%
+# %% tags=["code"]
 reorder = use(rows_to_halves)
 tokens = torch.randn(3, 7, 16, generator=torch.Generator().manual_seed(4))  # (B, T, D)
 where = torch.tensor([0, 1, 2, 10, 11, 400, 401])
@@ -959,7 +960,7 @@ print(f"and by up to {(careless - expected).abs().max():.1f} with the rows as th
 #
 # The small model was trained on 96 tokens at a time. Give it 192 tokens of stories that it has not seen.
 
-# %%
+# %% tags=["code"]
 TRAINED = 96  # tokens
 texts = lm.encode(small_lm.held_out(4000))[: 16 * 2 * TRAINED].view(16, 2 * TRAINED)
 as_trained = lm.losses_with(texts, rope=rotate)  # (16, 191): the loss of each word but the first
@@ -974,14 +975,14 @@ first_half, second_half = as_trained[:, : TRAINED - 1].mean().item(), as_trained
 # The loss in the second half: "smaller", "about the same" or "about three times as large"
 predict("the loss in the second half", ...)
 
-# %%
+# %% tags=["code"]
 print(f"loss of positions 1 to 95: {first_half:.2f}; of positions 96 to 191: {second_half:.2f}")
 
 # %% [markdown]
 # Longer texts have longer gaps. In the 96 positions of training, the fast pairs made many turns, so the model has met all their
 # angles. The slow pairs made only a fraction of a turn, and longer gaps turn them to new angles.
 
-# %%
+# %% tags=["code"]
 turns = TRAINED * speeds(24) / (2 * math.pi)  # the model's heads have 24 numbers
 print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in enumerate(turns[:7].tolist())), "…")
 
@@ -998,9 +999,9 @@ print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in
 # $$ g_i = \frac{r_i - \text{low}}{\text{high} - \text{low}} \;\text{ (at least 0, at most 1)}, \qquad
 #    \theta_i' = g_i\, \theta_i + (1 - g_i)\, \frac{\theta_i}{\text{factor}} $$
 #
-# ### Exercise 6: `scaled_frequencies(dim, method, factor, length, base=10000.0, low=1.0, high=32.0)`
+# ### Exercise: `scaled_frequencies(dim, method, factor, length, base=10000.0, low=1.0, high=32.0)`
 #
-# *Difficulty ★★☆ · about 9 minutes*
+# *Difficulty ★★☆, importance ●●○, about 9 minutes.*
 #
 # Return the frequencies for texts that are `factor` times as long as the `length` positions of training, float32 `(dim // 2,)`.
 # `dim` is even and at least 4, `factor` at least 1. If `method` is none of `"base"`, `"interpolation"` and `"yarn"`, raise a
@@ -1049,11 +1050,11 @@ grade(scaled_frequencies)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Step: rotate with any frequencies (extra)
+# ### Exercise: rotate with any frequencies (extra)
 #
-# *Step ★★☆ · about 4 minutes.* Your `apply_rope` makes its own frequencies. But a vector of two numbers has one pair, whose
-# frequency is 1, so at position $p$ it turns by $p$ radians. Cut `x`, `(..., T, dim)`, into pairs, rotate pair $i$ at the
-# "positions" `positions * frequencies[i]`, and join the pairs again with `torch.cat`.
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* Your `apply_rope` makes its own frequencies. But a vector of two
+# numbers has one pair, whose frequency is 1, so at position $p$ it turns by $p$ radians. Cut `x`, `(..., T, dim)`, into
+# pairs, rotate pair $i$ at the "positions" `positions * frequencies[i]`, and join the pairs again with `torch.cat`.
 #
 # **Worked example.** $(1, 2, 3, 4)$ at position 2 with the frequencies $\tfrac\pi2, \tfrac\pi4$ makes half a turn and a
 # quarter turn: $(-1, -2, -4, 3)$.
@@ -1065,7 +1066,7 @@ def rope_with(x: torch.Tensor, positions: torch.Tensor, frequencies: torch.Tenso
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(rope_with)
 
 # %% [markdown]
@@ -1074,7 +1075,7 @@ check(rope_with)
 # The same weights read the same texts, without further training. Here `high` is 4: with the default, 32, no pair would keep its
 # frequency.
 
-# %%
+# %% tags=["code"]
 slower = use(scaled_frequencies, exercise_fallbacks.scaled_frequencies)
 turn_with = use(rope_with)
 
@@ -1091,7 +1092,7 @@ for method, losses in readings.items():
     halves = [half.mean().item() for half in (losses[:, : TRAINED - 1], losses[:, TRAINED - 1 :])]
     print(f"{method:14} loss in the first half {halves[0]:.2f}, in the second {halves[1]:.2f}")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The loss by position: before, and with three remedies
 fig, axes = figures.row(1, width=7.2, height=3.6)
 middles = torch.arange(12) * 16 + 8.0
@@ -1139,18 +1140,19 @@ figures.show(
 #
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 7 minutes.* **Which pair does the small model need most?** Stop one pair at a time: set its frequency
-# to 0. Compute the mean of `losses_at(frequencies, texts[:, :96])` for each of the 12 pairs, and plot it. Your finding is the
-# number of the pair, counted from 0, that raises the loss most when it is stopped. Compare it with the turns in section 8.
+# *Difficulty ★★☆, importance ●○○, about 7 minutes.* **Which pair does the small model need most?** Stop one pair at a
+# time: set its frequency to 0. Compute the mean of `losses_at(frequencies, texts[:, :96])` for each of the 12 pairs,
+# and plot it. Your finding is the number of the pair, counted from 0, that raises the loss most when it is stopped.
+# Compare it with the turns in section 8.
 
-# %%
+# %% tags=["experiment"]
 frequencies = speeds(24)  # (12,)
 
 # Your code: the loss with each pair stopped, and a plot
 
 finding = ...  # the number of a pair
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -1165,7 +1167,7 @@ check("experiment", finding)
 # Positions that start at 1: "a bug" or "not a bug"
 predict("positions that start at 1", ...)
 
-# %%
+# %% tags=["code"]
 with torch.no_grad():
     from_zero = attention(spoken, torch.arange(6))[1]
     from_one = attention(spoken, torch.arange(6) + 1)[1]
@@ -1189,7 +1191,7 @@ print(f"queries from 1, keys from 0: weights differ by up to {(mixed.softmax(-1)
 predict("turning clockwise", ...)
 
 
-# %%
+# %% tags=["code"]
 def clockwise(x):
     return rotate(x, -torch.arange(8))
 
@@ -1205,7 +1207,7 @@ directions = {
     "clockwise, weights mirrored": score_table(mirrored(clockwise), mirrored(clockwise)),
 }
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Scores, turned one way and the other
 figures.show(
     figures.rope.score_tables(directions), caption=f"One query, one key, two directions. Computed with {rotate.whose}."
@@ -1262,7 +1264,7 @@ figures.show(
 #
 # The next cell shows positions in bfloat16:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 whole = torch.arange(9000, 9008)
 print("positions        ", whole.tolist())
 print("in float32       ", whole.float().long().tolist())
@@ -1273,7 +1275,7 @@ print("in bfloat16      ", whole.bfloat16().long().tolist())
 #
 # Your `RotarySelfAttention` replaces the heads without positions in the model that has grown since lesson 3.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The model so far, and what its letters attend to
 from course import staged_model
 
@@ -1297,7 +1299,7 @@ figures.show(
 #
 # $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What you have built so far
 with torch.no_grad():
     of_q, of_k, of_v = attention.W_qkv(spoken).unflatten(-1, (3, 2, 8))[0, :, :, 0].unbind(1)  # (T, K) each, head 0
@@ -1325,9 +1327,9 @@ figures.show(
 # In lesson 8 the whole model learns.
 
 # %% [markdown]
-# ## Challenge: `alibi_bias(n_heads, T)` (extra)
+# ## Exercise: `alibi_bias(n_heads, T)` (extra)
 #
-# *Challenge ★★ · not graded · about 10 minutes*
+# *Difficulty ★★☆, importance ●○○, about 10 minutes.*
 #
 # Positions can enter attention without rotation: add a number to every score. **Attention with linear biases**, ALiBi ([Press
 # et al. 2021](https://arxiv.org/abs/2108.12409)), subtracts more the further away a key is. Each head has its own slope:
@@ -1353,8 +1355,8 @@ def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(alibi_bias)
 
-# %% tags=["demo"]
+# %%
 progress()

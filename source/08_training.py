@@ -17,7 +17,7 @@
 #
 # **You need** log-softmax and temperature (lesson 2), the causal mask (lesson 5), heads (lesson 6) and RoPE (lesson 7).
 #
-# **Time:** about 120 minutes, plus 45 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -29,7 +29,7 @@ from torch import nn
 
 begin("08_training")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson adds
 figures.show(figures.overview("block"))
 
@@ -66,10 +66,10 @@ figures.show(figures.overview("block"))
 #
 # </details>
 
-# %% tags=["demo"]
+# %%
 review()
 
-# %%
+# %% tags=["code"]
 import itertools
 import time
 
@@ -88,7 +88,7 @@ print("Training on:", torch.cuda.get_device_name() if device == "cuda" else "the
 # letters.
 
 
-# %% tags=["demo"]
+# %% tags=["model"]
 def learn_to_copy(steps=200, width=32):
     """Train attention with two heads to repeat eight letters.
 
@@ -122,7 +122,7 @@ def learn_to_copy(steps=200, width=32):
 keyboard = torch.tensor([ord(letter) - ord("a") for letter in "keyboard"])
 copying, before, after = learn_to_copy()
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The loss of copying, and what each letter attends to
 figures.show(
     figures.losses({"loss of copying": copying}, {"guessing, ln 26": math.log(26)}, ylabel="loss in nats"),
@@ -144,7 +144,7 @@ figures.show(
 # because the text itself contains each next token. Ours is the one that the course's small model was trained on. A token here
 # is a word or a punctuation mark; `¶` marks the end of a story.
 
-# %%
+# %% tags=["code"]
 course_model = small_lm.empty()  # the small model before training; here it only encodes and decodes
 words = course_model.words  # the token with the id i is words[i]
 N = len(words)
@@ -164,7 +164,7 @@ print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out; {N} i
 #
 # $$ \text{inputs } (w_s, \dots, w_{s+T-1}), \qquad \text{targets } (w_{s+1}, \dots, w_{s+T}) $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A batch of three windows
 starts = [0, 23, 60]
 as_words = [words[i] for i in train_ids[:100].tolist()]
@@ -183,9 +183,9 @@ figures.show(
 predict("the predictions in a window", ...)
 
 # %% [markdown]
-# ### Exercise 1: `get_batch(data, block_size, batch_size, generator)`
+# ### Exercise: `get_batch(data, block_size, batch_size, generator)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●○, about 8 minutes.*
 #
 # Draw `batch_size` windows with replacement; every start that fits is equally likely. Return inputs and targets, both
 # `(batch_size, block_size)`. All randomness comes from `generator`, which is on the CPU even if `data` is on a GPU. If no
@@ -227,7 +227,7 @@ from grading.judge import grade
 grade(get_batch)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 turn = itertools.count()
 
 
@@ -240,7 +240,7 @@ def in_order(data, block_size, batch_size, generator):
 
 batch = use(get_batch, otherwise=in_order)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title How often each start is drawn from a text of 13 tokens
 inputs, targets = batch(torch.arange(13), 4, 900, torch.Generator().manual_seed(0))
 figures.show(
@@ -273,9 +273,9 @@ figures.show(
 predict("the loss of a model that knows nothing", ...)
 
 # %% [markdown]
-# ### Exercise 2: `language_model_loss(logits, targets, ignore_index=-100)`
+# ### Exercise: `language_model_loss(logits, targets, ignore_index=-100)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆, importance ●●●, about 10 minutes.*
 #
 # - Return $\mathcal{L}$, `()`, for logits `(B, T, N)` and targets `(B, T)`.
 # - The logits may be as large as 10,000, so do not compute a probability first and then its logarithm (lesson 2).
@@ -322,7 +322,7 @@ grade(language_model_loss)
 # - **bigram**: each token is as likely as it is frequent *after the token before it*.
 
 
-# %%
+# %% tags=["code"]
 def by_torch(logits, targets, ignore_index=-100):
     """PyTorch's loss, which expects the N logits in dimension 1."""
     return F.cross_entropy(logits.mT, targets, ignore_index=ignore_index)
@@ -346,7 +346,7 @@ print("Computed with", loss_of.whose)
 # The last number of each line, $e^{\mathcal{L}}$, is the **perplexity**. The next picture shows the surprise token by token.
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The surprise at each token of a held-out story
 def token_by_token(logits, ids):
     """The surprise of each token but the first, (L - 1,): logits (L - 1, N) predict ids[1:]."""
@@ -372,7 +372,7 @@ figures.show(
 # $$ \begin{aligned} \mathbf{X} &\leftarrow \mathbf{X} + \operatorname{attention}(\operatorname{norm}_1(\mathbf{X})) \\
 #    \mathbf{X} &\leftarrow \mathbf{X} + \operatorname{mlp}(\operatorname{norm}_2(\mathbf{X})) \end{aligned} $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The block of GPT-2
 figures.show(
     figures.training.block(),
@@ -399,9 +399,9 @@ figures.show(
 predict("the part with more parameters", ...)
 
 # %% [markdown]
-# ### Exercise 3: `TransformerBlock(d_model, n_heads, dropout=0.0)`
+# ### Exercise: `TransformerBlock(d_model, n_heads, dropout=0.0)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆, importance ●●●, about 10 minutes.*
 #
 # Here you may use PyTorch's attention. `__init__` makes these parts, after `super().__init__()`, and `forward` passes
 # $\mathbf{X}$ through them:
@@ -465,7 +465,7 @@ grade(TransformerBlock)
 # used twice.
 
 
-# %%
+# %% tags=["code"]
 class BuiltInBlock(nn.TransformerEncoderLayer):
     """PyTorch's block, set to pre-norm and GELU. It has no biases, and dropout in more places."""
 
@@ -524,7 +524,7 @@ def make_model(seed=0, kind=LanguageModel, **sizes):
 # logits are too large; if it is far below, the targets leak into the inputs. And if you change the last token, the logits
 # before it must not change.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 model = make_model()
 at_first = loss_of(model(train_ids[None, :64]), train_ids[None, 1:65]).item()
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters; loss {at_first:.2f}, uniform {lines['uniform']:.2f}")
@@ -551,7 +551,7 @@ print("Computed with", Block.whose)
 # The reasons are those of the linked papers. [Llama's paper](https://arxiv.org/abs/2302.13971), of February 2023, lists the
 # first three changes. Section 10 measures all four.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The block of Llama
 figures.show(
     figures.training.block("modern"),
@@ -573,9 +573,9 @@ figures.show(
 predict("the norm of a larger input", ...)
 
 # %% [markdown]
-# ### Step: normalise without a mean
+# ### Exercise: normalise without a mean
 #
-# *Step ★☆☆ · about 3 minutes.* Write RMSNorm for `x`, `(..., D)`, along the last dimension.
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.* Write RMSNorm for `x`, `(..., D)`, along the last dimension.
 #
 # **Worked example.** $\mathbf{x} = (3, 1)$: the mean of the squares is 5, its root 2.236. With the gain $(1, 2)$ the result is
 # $(1.342, 0.894)$.
@@ -587,7 +587,7 @@ def rms_norm(x: torch.Tensor, gain: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(rms_norm)
 
 # %% [markdown]
@@ -599,10 +599,10 @@ check(rms_norm)
 #
 # With `hidden` $= \tfrac83 d$ instead of $4d$, the three matrices have as many parameters as the MLP's two.
 #
-# ### Step: a gate
+# ### Exercise: a gate
 #
-# *Step ★★☆ · about 3 minutes.* The matrices are as `nn.Linear` keeps them, with `F` for `hidden`: `W_gate` and `W_up` are
-# `(F, D)`, `W_down` is `(D, F)`. PyTorch has silu as `torch.nn.functional.silu`.
+# *Difficulty ★★☆, importance ●●○, about 3 minutes.* The matrices are as `nn.Linear` keeps them, with `F` for `hidden`:
+# `W_gate` and `W_up` are `(F, D)`, `W_down` is `(D, F)`. PyTorch has silu as `torch.nn.functional.silu`.
 #
 # **Worked example.** $D = 2$, $F = 3$, $\mathbf{x} = (1, 2)$. If $\mathbf{W}_{\text{gate}}\, \mathbf{x} = (1, -1, 0)$, then
 # silu gives $(0.731, -0.269, 0)$. With $\mathbf{W}_{\text{up}}\, \mathbf{x} = (2, 1, 3)$ the products are $(1.462, -0.269,
@@ -615,14 +615,15 @@ def swiglu(x: torch.Tensor, W_gate: torch.Tensor, W_up: torch.Tensor, W_down: to
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(swiglu)
 
 # %% [markdown]
-# ### Step: rotate by the position (extra)
+# ### Exercise: rotate by the position (extra)
 #
-# *Step ★★☆ · about 3 minutes.* *Review* of lesson 7: rotate row $t$ of `x`, `(..., T, K)`, by RoPE at position $t$, with base
-# 10,000 and neighbouring pairs. You may copy your `apply_rope` and `rope_frequencies` into this cell and call them.
+# *Difficulty ★★☆, importance ●○○, about 3 minutes.* *Review* of lesson 7: rotate row $t$ of `x`, `(..., T, K)`, by RoPE
+# at position $t$, with base 10,000 and neighbouring pairs. You may copy your `apply_rope` and `rope_frequencies` into
+# this cell and call them.
 #
 # **Worked example.** Two rows $(2, 0)$: row 0 stays, row 1 becomes $(2\cos 1, 2\sin 1) = (1.08, 1.68)$.
 
@@ -633,13 +634,13 @@ def rotate(x: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(rotate)
 
 # %% [markdown]
-# ### Exercise 4: `ModernBlock(d_model, n_heads, hidden, rotates=True)`
+# ### Exercise: `ModernBlock(d_model, n_heads, hidden, rotates=True)`
 #
-# *Difficulty ★★★ · about 12 minutes*
+# *Difficulty ★★★, importance ●●●, about 12 minutes.*
 #
 # Build the block, with your own attention. It keeps nothing from one call to the next: any `T` may follow any other.
 #
@@ -715,7 +716,7 @@ grade(ModernBlock)
 # The course's small model consists of three such blocks. (Its block 0 does not rotate.) The next cell copies its trained
 # weights into blocks of your class, by name, and compares the losses:
 
-# %%
+# %% tags=["code"]
 from course.models.own_blocks import OwnBlocksLM
 
 Modern = use(ModernBlock, otherwise=modern_lm.Block)
@@ -746,7 +747,7 @@ print(f"Loss with {with_yours.whose}: {losses[0]:.4f}. With the built-in: {losse
 predict("the rate from which it never arrives", ...)
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Slider: eight steps down a parabola
 def descend(rate):
     """A picture of eight steps down a parabola."""
@@ -778,9 +779,9 @@ sliders.slider(
 #    & n \ge n_{\text{warm}} \end{cases}
 #    \qquad r = \min\!\left(1, \frac{n - n_{\text{warm}}}{n_{\text{total}} - n_{\text{warm}}}\right) $$
 #
-# ### Exercise 5: `learning_rate(step, warmup, total, peak, floor=0.0)`
+# ### Exercise: `learning_rate(step, warmup, total, peak, floor=0.0)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 6 minutes.*
 #
 # Return $\eta_n$ for $n$ = `step`. Raise a `ValueError` unless `0 <= warmup < total`. Without warm-up (`warmup=0`), step 0 has
 # the peak.
@@ -819,7 +820,7 @@ grade(learning_rate)
 ### END HIDDEN TESTS
 
 
-# %%
+# %% tags=["code"]
 def in_stairs(step, warmup, total, peak, floor=0.0):
     """Half the peak during the warm-up, then from the peak to the floor in five stairs."""
     if step < warmup:
@@ -830,7 +831,7 @@ def in_stairs(step, warmup, total, peak, floor=0.0):
 
 rate = use(learning_rate, otherwise=in_stairs)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Three schedules
 shapes = {"warm-up 100": (100, 0.0), "no warm-up": (0, 0.0), "warm-up 400, floor 0.001": (400, 1e-3)}
 figures.show(
@@ -867,11 +868,11 @@ figures.show(
 # parameters take steps of about the size $\eta$, whatever the size of their gradients. The W stands for **weight decay**: in
 # each step every parameter also shrinks a little towards 0.
 #
-# (In the challenge at the end you write AdamW.)
+# (In an extra exercise you write AdamW.)
 #
-# ### Exercise 6: `train_step(model, optimizer, inputs, targets)`
+# ### Exercise: `train_step(model, optimizer, inputs, targets)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
 # Do these six things, with the optimizer that you are given. Return the loss of item 3, over all positions, as a plain
 # `float`. You may use your `language_model_loss` or PyTorch's `cross_entropy`.
@@ -918,7 +919,7 @@ grade(train_step)
 # tokens, down to a loss near 0. If it does not, something between the data and the optimizer is broken.
 
 
-# %%
+# %% tags=["code"]
 def plain_step(model, optimizer, inputs, targets):
     """The step of lessons 6 and 7, which neither clips nor sets the mode."""
     loss = F.cross_entropy(model(inputs).mT, targets)
@@ -932,7 +933,7 @@ step = use(train_step, otherwise=plain_step)
 few = batch(train_ids, 32, 8, torch.Generator().manual_seed(8))  # inputs and targets, (8, 32)
 others = batch(held_out, 32, 32, torch.Generator().manual_seed(9))  # from held-out stories
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Sixty steps on one batch
 parrot = make_model(block_size=32)
 optimizer = torch.optim.AdamW(parrot.parameters(), lr=3e-3)
@@ -971,9 +972,9 @@ figures.show(
 predict("twenty measurements", ...)
 
 # %% [markdown]
-# ### Exercise 7: `evaluate(model, inputs, targets)`
+# ### Exercise: `evaluate(model, inputs, targets)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆, importance ●●○, about 6 minutes.*
 #
 # Return the mean loss over all positions of `inputs` and `targets`, both `(B, T)`, as a plain `float`, in eval mode and without
 # gradients. Leave the model in the mode in which it was.
@@ -1011,7 +1012,7 @@ grade(evaluate)
 ### END HIDDEN TESTS
 
 
-# %%
+# %% tags=["code"]
 def in_any_mode(model, inputs, targets):
     """The loss in whatever mode the model is."""
     with torch.no_grad():
@@ -1020,7 +1021,7 @@ def in_any_mode(model, inputs, targets):
 
 measure = use(evaluate, otherwise=in_any_mode)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Twenty measurements in each mode
 with torch.random.fork_rng(devices=[]):
     torch.manual_seed(3)
@@ -1050,9 +1051,9 @@ figures.show(
 # model nearly always takes likely tokens. $\tau = 0$ means always taking the likeliest token, which is called **greedy**. When
 # the text is longer than `block_size`, show the model the *last* `block_size` tokens.
 #
-# ### Exercise 8: `generate(model, prompt, n_tokens, temperature=1.0, generator=None)`
+# ### Exercise: `generate(model, prompt, n_tokens, temperature=1.0, generator=None)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★, importance ●●●, about 15 minutes.*
 #
 # `prompt` is `(B, T)`, several texts at once. The result has `n_tokens` more tokens in each row. All randomness comes from
 # `generator`, which is on the CPU (so on a GPU, move the probabilities to the CPU to draw). As in `evaluate`, compute in eval
@@ -1108,7 +1109,7 @@ grade(generate)
 ### END HIDDEN TESTS
 
 
-# %%
+# %% tags=["code"]
 def first_or_second(model, prompt, n_tokens, temperature=1.0, generator=None):
     """Each next token is the likeliest one or, with probability temperature / 5, the second."""
     text = prompt
@@ -1143,7 +1144,7 @@ def page(model, temperature, prompt="The captain", n_tokens=70):
     return figures.training.page(added, F.pad(surprise, (1, 0)).cpu(), title)
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What the untrained model writes
 figures.show(
     page(model, 1.0),
@@ -1153,9 +1154,9 @@ figures.show(
 # %% [markdown]
 # ## 10. Training it
 #
-# ### Exercise 9: `train(model, data, steps, batch_size, generator, peak=3e-3)`
+# ### Exercise: `train(model, data, steps, batch_size, generator, peak=3e-3)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆, importance ●●●, about 10 minutes.*
 #
 # Make *one* AdamW optimizer for the model's parameters. Then, `steps` times: set the learning rate of this step, draw a batch
 # of windows of `model.block_size`, and do one step.
@@ -1209,7 +1210,7 @@ grade(train)
 ### END HIDDEN TESTS
 
 
-# %%
+# %% tags=["code"]
 def plain_training(model, data, steps, batch_size, generator, peak=3e-3):
     """A loop without a schedule."""
     optimizer = torch.optim.Adam(model.parameters(), lr=peak / 3)
@@ -1233,7 +1234,7 @@ unseen = all_windows(held_out[:3_000], 64)
 # would get more time. The next cell trains one model of each kind for four CPU seconds.
 
 
-# %% tags=["demo"]
+# %% tags=["model"]
 def trained_for(model, seconds, peak=2e-3):
     """Train for so many CPU seconds, with a short warm-up. Returns the number of steps and the held-out loss."""
     optimizer = torch.optim.AdamW(model.parameters())
@@ -1259,7 +1260,7 @@ print(f"Computed with {Block.whose} and {Modern.whose}.")
 #
 # Which of the two blocks has the lower losses? “Too close to tell” means that the ranges of their seeds overlap.
 
-# %%
+# %% tags=["code"]
 from course.models import block_comparison
 
 recorded = block_comparison.load()
@@ -1277,7 +1278,7 @@ predict("the better block", ...)
 # The change: "RMSNorm", "SwiGLU", "RoPE" or "no biases"
 predict("the change that counts", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The recorded comparison
 figures.show(
     figures.training.comparison(recorded),
@@ -1285,7 +1286,7 @@ figures.show(
     f"Right: after {recorded.seconds:.0f} CPU seconds, points are seeds, bars are means; dotted: the plain mean.",
 )
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 print(f"{'block':10} {'steps':>6} {'mean':>6} {'spread':>7}   mean minus plain's")
 for name, kind in recorded.kinds.items():
     change = kind.mean - recorded.kinds["plain"].mean
@@ -1303,7 +1304,7 @@ for name, kind in recorded.kinds.items():
 # Choose the block of your model. Its training takes about a minute. (Later lessons need the modern block, with all four
 # changes, as most open models have them. With "plain" they use the course's model.)
 
-# %%
+# %% tags=["code"]
 chosen = "modern"  # or "plain"
 
 # %% [markdown]
@@ -1314,7 +1315,8 @@ chosen = "modern"  # or "plain"
 # and `W_o` is the transpose of `W_v`, so that a head copies what it attends to. `TrainingProgress` shows how many steps are
 # done, and calls `look` about ten times to measure the held-out loss.
 
-# %% tags=["demo"]
+# %% tags=["model"]
+# Takes about 60 seconds
 model = make_model() if chosen == "plain" else OwnBlocksLM(Modern, weights=small_lm.empty()).to(device)
 blocks = Block if chosen == "plain" else Modern
 seen_at, held_out_losses = [], []
@@ -1331,7 +1333,7 @@ with TrainingProgress(model, steps, look, every=steps // 10):
     found = learn(model, train_ids, steps, 16, torch.Generator().manual_seed(0), 4e-3)
 training_losses = [float(loss) for loss in found]
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The loss in training and on held-out stories, with three baselines
 figures.show(
     figures.losses(
@@ -1348,7 +1350,7 @@ figures.show(
 #
 # What does it write now?
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Slider: what the trained model writes at each temperature
 sliders.slider(
     lambda temperature: page(model, temperature),
@@ -1362,7 +1364,7 @@ sliders.slider(
 # people and things return. At temperature 1.3 the story loses its sense. Here is the beginning of the held-out story from
 # section 3 again:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The same tokens, by the bigram baseline and by the trained model
 by_model = token_by_token(foresight(model, quote), quote)
 figures.show(
@@ -1374,7 +1376,7 @@ figures.show(
 # The next cell keeps your model for later lessons, and compares it with the course's own, which was trained for five times as
 # many steps.
 
-# %% tags=["demo"]
+# %% tags=["model"]
 mine = model.to_small_lm() if chosen != "plain" else None
 if mine and learn.passes and Modern.passes:
     small_lm.keep(mine)
@@ -1392,7 +1394,7 @@ for name, each in {"this model": mine, "the course's model": small_lm.load()}.it
 # These are the attention weights of every head, block by block, after training. (With the plain block, they are those of the
 # course's model.)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights of all heads of the trained model
 shown = mine or small_lm.load()
 sentence_of_6 = "The boat reached the river bank"
@@ -1414,7 +1416,7 @@ for layer in range(3):
 # them.
 
 
-# %%
+# %% tags=["code"]
 def learnt_from(n_tokens, steps=150):
     """The loss of a model on its training text in the last steps, and on held-out stories."""
     made = OwnBlocksLM(Modern, block_size=32, d_model=48, n_blocks=2).to(device)
@@ -1432,7 +1434,7 @@ def learnt_from(n_tokens, steps=150):
 predict("the lowest training loss", ...)
 
 
-# %% tags=["demo"]
+# %% tags=["model"]
 lengths = [1_000, 10_000, len(train_ids)]
 of_length = {n_tokens: learnt_from(n_tokens) for n_tokens in lengths}
 for n_tokens, (seen, elsewhere) in of_length.items():
@@ -1461,7 +1463,7 @@ for n_tokens, (seen, elsewhere) in of_length.items():
 # In all nine, the held-out loss is measured by the same correct function.
 
 
-# %%
+# %% tags=["code"]
 def run_with(bug, steps=200, peak=1e-2):
     """Train a small model with one bug. Returns its training losses, and (steps, held-out losses)."""
     small = make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)
@@ -1519,7 +1521,7 @@ predict("the bug that stops at the unigram baseline", ...)
 # The bug: "targets not shifted", "no causal mask" or "always the same batch"
 predict("the bug that fools the held-out loss", ...)
 
-# %% tags=["demo"]
+# %% tags=["model"]
 bugs = [
     "no zero_grad",
     "zero_grad after backward",
@@ -1534,14 +1536,14 @@ bugs = [
 healthy = run_with("")
 gallery = {f"{i}. {bug}": run_with(bug) for i, bug in enumerate(bugs, 1)}
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The nine curves
 figures.show(
     figures.training.gallery(gallery, healthy["training"], lines, every=10),
     caption="Nine runs, each with one bug. Grey: the training loss without a bug. Dotted: the baselines.",
 )
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 for name, curves in {"0. no bug": healthy, **gallery}.items():
     training, unseen_loss = curves["training"], curves["held out"][1][-1]
     print(f"{name:28} training {sum(training[-20:]) / 20:5.2f}   held out {unseen_loss:5.2f}")
@@ -1591,7 +1593,7 @@ predict("the blocks of an induction head", ...)
 # equal weights on all positions that it sees has about 0.08 here.
 
 
-# %%
+# %% tags=["code"]
 def repeated(batch_size, generator, T=32):
     """Windows of 6 to 16 different letters repeated: inputs and targets (B, T), and the targets that can be predicted.
 
@@ -1635,7 +1637,7 @@ def attention_maps(model, ids):
 # with base 10 instead of 10,000, because the windows are short.
 
 
-# %% tags=["demo"]
+# %% tags=["model"]
 class Copier(LanguageModel):
     """A model of 26 letters, with fixed waves for positions and a matrix of its own for the logits."""
 
@@ -1681,7 +1683,7 @@ with TrainingProgress(copier, steps, look, every=steps // 20):
             group["lr"] = float(rate(i, steps // 10, steps, 6e-3))
         step(copier, optimizer, *repeated(32, generator)[:2])
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The loss, and the scores of the best heads, while it trains
 figures.show(
     figures.training.forming(
@@ -1700,7 +1702,7 @@ figures.show(
 # position which letter came before it. Olsson et al. found the same moment in larger language models, where the loss curve has
 # a bump.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Slider: the map of the best head while it trains
 letters_shown = probe[0, :20]
 framed = after_earlier(letters_shown).cpu()
@@ -1724,18 +1726,19 @@ sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* **Which peak is best?** Train the small model of section 11 for 60 steps with each of the
-# peaks 0.0001, 0.001, 0.01 and 1. Use `learn`, which is your `train` once it passes. Each time take a new
-# `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch.
+# *Difficulty ★★☆, importance ●○○, about 8 minutes.* **Which peak is best?** Train the small model of section 11 for 60
+# steps with each of the peaks 0.0001, 0.001, 0.01 and 1. Use `learn`, which is your `train` once it passes. Each time
+# take a new `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16
+# windows per batch.
 #
 # Plot the held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest loss.
 
-# %%
+# %% tags=["experiment"]
 # Your code: the held-out loss for each peak, and a plot
 
 finding = ...  # a peak
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -1752,7 +1755,7 @@ check("experiment", finding)
 # Drawing the start L - T - 1: "a bug" or "not a bug"
 predict("the last window", ...)
 
-# %%
+# %% tags=["code"]
 data, T = torch.arange(20), 8
 for start in (len(data) - T - 2, len(data) - T - 1, len(data) - T):
     piece, goal = data[start : start + T], data[start + 1 : start + T + 1]
@@ -1771,7 +1774,7 @@ for start in (len(data) - T - 2, len(data) - T - 1, len(data) - T):
 # A held-out loss below the reported training loss: "a bug" or "not a bug"
 predict("a lower held-out loss", ...)
 
-# %% tags=["demo"]
+# %% tags=["model"]
 with torch.random.fork_rng(devices=[]):
     torch.manual_seed(4)
     dropping = make_model(block_size=32, d_model=48, n_blocks=2, dropout=0.4)
@@ -1852,7 +1855,7 @@ print(f"training text, in eval mode:                        {trained_on:.3f}")
 # $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
 #    \theta \leftarrow \theta - \eta_n \, \nabla_\theta \mathcal{L} $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What you have built so far
 head = (mine or small_lm.load()).look("The boat reached the river bank", layer=0, head=0)
 figures.show(
@@ -1873,9 +1876,9 @@ figures.show(
 # In lesson 9 your model writes faster: it keeps keys and values.
 
 # %% [markdown]
-# ## Challenge: `adamw_step(theta, gradient, m, v, n)` (extra)
+# ## Exercise: `adamw_step(theta, gradient, m, v, n)` (extra)
 #
-# *Challenge ★★ · not graded · about 12 minutes*
+# *Difficulty ★★☆, importance ●○○, about 12 minutes.*
 #
 # Write the step of AdamW for one parameter tensor. $\mathbf{m}$ and $\mathbf{v}$ are the running means of the gradient
 # $\mathbf{g}$ and of its square, and $\beta_1$ and $\beta_2$ say how much of the old means is kept. With $n$ for the step,
@@ -1916,13 +1919,13 @@ def adamw_step(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(adamw_step)
 
 # %% [markdown]
-# ## Challenge: `top_k(logits, k)` (extra)
+# ## Exercise: `top_k(logits, k)` (extra)
 #
-# *Challenge ★★ · not graded · about 10 minutes*
+# *Difficulty ★★☆, importance ●○○, about 10 minutes.*
 #
 # `generate` may draw any token, however unlikely, and in a long text it sometimes draws a bad one. So one often draws only
 # among the `k` likeliest tokens, which is called **top-k sampling**: all others get the probability 0, and those of the `k`
@@ -1949,7 +1952,7 @@ def top_k(logits: torch.Tensor, k: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(top_k)
 
 # %% [markdown]
@@ -1979,7 +1982,7 @@ check(top_k)
 # If you work on a computer of your own and an exercise has passed, the next cell writes a page to keep, `attention.html`, next
 # to this notebook.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A page to keep: what you built, and what your model looks at
 from course import keepsake
 
@@ -1990,5 +1993,5 @@ keepsake(
     caption=f"The weights of a head of block 2. Trained with {learn.whose}.",
 )
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -19,7 +19,7 @@
 # **You need** masks (lesson 5), heads (lesson 6), rotary positions (lesson 7) and a model that writes (lesson 8; without it,
 # this lesson uses the course's model).
 #
-# **Time:** about 80 minutes, plus 50 for the parts marked *extra*
+# **Time:**
 
 # %%
 import copy
@@ -36,7 +36,7 @@ from torch import nn
 
 begin("09_cache")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson adds
 figures.show(figures.overview("cache"))
 
@@ -75,7 +75,7 @@ figures.show(figures.overview("cache"))
 #
 # </details>
 
-# %% tags=["demo"]
+# %%
 review()
 
 # %% [markdown]
@@ -89,9 +89,10 @@ review()
 # $\mathbf{W}_q$, $\mathbf{W}_k$, $\mathbf{W}_v$ and $\mathbf{W}_o$ take $4 T d^2$, the scores $T S d$, and the weighted sum of
 # values $T S d$ again. For the next token, $T = S = n$ without a cache; with a cache, $T = 1$ and $S = n$.
 #
-# ### Step: multiplications of a layer
+# ### Exercise: multiplications of a layer
 #
-# *Step ★☆☆ · about 1 minute.* Return the number of multiplications for `T` new rows and `S` keys, at width `d`.
+# *Difficulty ★☆☆, importance ●○○, about 1 minute.* Return the number of multiplications for `T` new rows and `S` keys,
+# at width `d`.
 #
 # **Worked example.** For $d = 10$ and one new token after two others, `layer_products(1, 3, 10)` is $400 + 30 + 30 = 460$.
 
@@ -102,7 +103,7 @@ def layer_products(T: int, S: int, d: int) -> int:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(layer_products)
 
 # %% [markdown]
@@ -115,7 +116,7 @@ check(layer_products)
 # The ratio: "about 10", "about 550" or "about 1,000,000"
 predict("a thousand tokens", ...)
 
-# %%
+# %% tags=["code"]
 products = use(layer_products)
 written = range(1, 1001)
 from_scratch = torch.tensor([products(n, n, 512) for n in written])
@@ -123,7 +124,7 @@ with_cache = torch.tensor([products(1, n, 512) for n in written])
 print(f"at n = 1,000: {from_scratch[-1] / with_cache[-1]:.0f} times as many multiplications without a cache")
 print(f"for all 1,000 tokens: {from_scratch.sum() / with_cache.sum():.0f} times (computed with {products.whose})")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Multiplications for each new token, with a cache and without
 figures.show(
     figures.curves(
@@ -153,9 +154,9 @@ figures.show(
 #
 # $$ 2 \cdot L \cdot G \cdot d_k \cdot n \cdot B \cdot b \quad \text{bytes.} $$
 #
-# ### Exercise 1: `cache_bytes(n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2)`
+# ### Exercise: `cache_bytes(n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2)`
 #
-# *Difficulty ★☆☆ · about 3 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
 #
 # Return the number of bytes of the cache. If an argument is below 0, raise a `ValueError` that names the argument and its
 # value. An empty cache is not an error: it takes 0 bytes.
@@ -198,7 +199,7 @@ grade(cache_bytes)
 # keys and values, one of Llama 3 8B has 8 (from their `config.json`, 2023 and 2024). In half precision, the weights of Llama 2
 # 7B take 13.5 GB.
 
-# %%
+# %% tags=["code"]
 bytes_of = use(cache_bytes, torch_fallbacks.cache_bytes)
 LLAMAS = {"Llama 2 7B": 32, "Llama 3 8B": 8}  # heads of keys and values
 for name, n_kv_heads in LLAMAS.items():
@@ -214,7 +215,7 @@ print("Computed with", bytes_of.whose)
 # The caches: "an eighth of the weights", "about as large" or "more than twice as large"
 predict("sixteen conversations", ...)
 
-# %%
+# %% tags=["code"]
 for name, n_kv_heads in LLAMAS.items():
     one, sixteen = (bytes_of(32, n_kv_heads, 128, 4096, batch) / 1e9 for batch in (1, 16))
     print(f"{name}: {one:.1f} GB for one conversation of 4,096 tokens, {sixteen:.1f} GB for 16")
@@ -224,7 +225,7 @@ for name, n_kv_heads in LLAMAS.items():
 # keeps only a quarter as much per token. Move the sliders:
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Sliders: the caches of all conversations on a machine
 def caches(conversations, tokens):
     """Bars of the caches of a model with 32 layers and heads of width 128, in GB, for three numbers of heads."""
@@ -251,9 +252,9 @@ sliders.slider(
 # In this section the cache of one layer is a pair, `(keys (B, H, S, K), values (B, H, S, V))`, or None before the first token.
 # Here `S` is the number of tokens in the cache, and `V` is the width of a value.
 #
-# ### Exercise 2: `append_to_cache(cache, key, value)`
+# ### Exercise: `append_to_cache(cache, key, value)`
 #
-# *Difficulty ★☆☆ · about 5 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 5 minutes.*
 #
 # Return the pair with the new keys and values after the old ones. Do not change the arguments, so that two different texts can
 # continue from the same cache. If batch, heads or widths differ from the cache's, raise a `ValueError` that names `key` or
@@ -299,9 +300,9 @@ grade(append_to_cache)
 # New tokens come one at a time while a model writes, and many at once when it reads the prompt. Reading the prompt is called
 # the **prefill**; writing the text after it, token by token, is called **decoding**. One function can do both.
 #
-# ### Exercise 3: `attend_with_cache(query, key, value, cache=None)`
+# ### Exercise: `attend_with_cache(query, key, value, cache=None)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆, importance ●●●, about 10 minutes.*
 #
 # Compute scaled, causal attention of the new tokens to all tokens in the cache and to themselves. Return the output, the
 # weights on *all* keys, and the cache with the new keys and values. The queries are at the *last* `T` of the `S + T` positions.
@@ -351,7 +352,7 @@ grade(attend_with_cache)
 # another, and compares the outputs with those of all 12 tokens at once.
 
 
-# %%
+# %% tags=["code"]
 def in_pieces(attend, query, key, value, sizes):
     """The outputs of all positions, if the tokens come in pieces of these sizes."""
     cache, outputs = None, []
@@ -370,7 +371,7 @@ for sizes in ([12], [1] * 12, [7, 1, 1, 1, 1, 1], [3, 4, 5]):
     print(f"in pieces of {sizes}: differs by {(output - whole).abs().max():.0e}")
 print("Computed with", attend.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights of a prefill of seven tokens, and of the five that follow
 cache, panels = None, {}
 for start, size in ((0, 7), (7, 1), (8, 1), (9, 3)):
@@ -396,7 +397,7 @@ figures.show(
 predict("the mask does nothing", ...)
 
 
-# %%
+# %% tags=["code"]
 def without_mask(query, key, value, cache=None):
     """Attention with a cache, but without a mask."""
     key, value = torch_fallbacks.append_to_cache(cache, key, value)
@@ -419,11 +420,11 @@ for sizes in ([1] * 12, [7, 1, 1, 1, 1, 1]):
 # alternative is to **preallocate** the cache: before the first token, make one tensor with room for all positions, and then
 # write each new row at its position.
 #
-# ### Step: write at a position
+# ### Exercise: write at a position
 #
-# *Step ★☆☆ · about 3 minutes.* `kept` is `(..., length, K)`, with `start` rows filled. Write `new`, `(..., T, K)`, into the
-# next `T` rows *in place*, and return a view of all filled rows, `(..., start + T, K)`. A slice on the left of `=` writes in
-# place; a slice on the right is a view, and copies nothing.
+# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* `kept` is `(..., length, K)`, with `start` rows filled. Write
+# `new`, `(..., T, K)`, into the next `T` rows *in place*, and return a view of all filled rows, `(..., start + T, K)`.
+# A slice on the left of `=` writes in place; a slice on the right is a view, and copies nothing.
 #
 # **Worked example.** `kept` has the rows $1, 2, 0, 0$ and `start` is 2. After writing the row $3$, it has the rows $1, 2, 3,
 # 0$, and the view has $1, 2, 3$.
@@ -435,14 +436,14 @@ def write_to_cache(kept: torch.Tensor, new: torch.Tensor, start: int) -> torch.T
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(write_to_cache)
 
 # %% [markdown]
 # How much does copying cost? `measure_cost(function, …)` calls a function and counts the multiplications, the bytes that are
 # read and written, and the peak memory: the most bytes that the function's tensors take at once.
 
-# %%
+# %% tags=["code"]
 append, write = use(append_to_cache, torch_fallbacks.append_to_cache), use(write_to_cache)
 row = torch.zeros(1, 4, 1, 24)  # one token's keys, (B, H, 1, K): 384 bytes
 
@@ -472,7 +473,7 @@ def by_writing(n):
 # The ratio: "about 2", "about 200" or "about 160,000"
 predict("what appending writes", ...)
 
-# %%
+# %% tags=["code"]
 for n in (100, 400):
     print(f"{n} tokens; the cache takes {bytes_of(1, 4, 24, n, element_bytes=4):,} bytes by the formula")
     for fill in (by_appending, by_writing):
@@ -485,7 +486,7 @@ print(f"Counted with {append.whose} and {write.whose}")
 # old and new tensors exist together, so appending needs twice the memory. `torch.cat` is a good choice only while the cache is
 # small.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Appending and writing, token by token
 figures.show(
     figures.cache.append_or_write(5),
@@ -503,9 +504,9 @@ figures.show(
 #   and keys by these positions (except in layer 0), writes keys and values into `cache` in place, applies causal attention to
 #   all positions so far, and returns logits `(B, T, N)`; `N` is the size of the vocabulary.
 #
-# ### Exercise 4: `generate_with_cache(model, prompt, n_tokens)`
+# ### Exercise: `generate_with_cache(model, prompt, n_tokens)`
 #
-# *Difficulty ★★☆ · about 12 minutes*
+# *Difficulty ★★☆, importance ●●●, about 12 minutes.*
 #
 # Continue `prompt`, int64 `(B, T)`, by `n_tokens` tokens, each the one with the highest logit, and return the prompt with its
 # continuation, `(B, T + n_tokens)`. Compute no gradients.
@@ -553,7 +554,7 @@ grade(generate_with_cache)
 # Let your model from lesson 8 write, with a cache and without. If you have not trained one, the course's model writes.
 
 
-# %%
+# %% tags=["code"]
 def without_cache(model, prompt, n_tokens):
     """The same text, with everything read again for each token."""
     tokens = prompt
@@ -584,7 +585,7 @@ print(f"Written by {lm.whose} with {continue_text.whose} and {write.whose}")
 # It must read every parameter once and the whole cache once. With $P$ parameters of 4 bytes each, this makes $4P + 2 L G d_k n
 # \cdot 4$ bytes.
 
-# %%
+# %% tags=["code"]
 parameters = sum(p.numel() for p in lm.parameters())
 stories = lm.encode(small_lm.held_out(2000))[None]  # (1, T)
 
@@ -621,7 +622,7 @@ print("Computed with", bytes_of.whose)
 # curves.
 
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Time for the next token, measured on this machine
 def milliseconds(function, *args):
     """The shortest of several runs."""
@@ -667,7 +668,7 @@ figures.show(
 # The position, counted from 0
 predict("the first wrong position", ...)
 
-# %%
+# %% tags=["code"]
 from course import staged_model
 
 rotate = staged_model.find_prior_answer("apply_rope", otherwise=exercise_fallbacks.apply_rope)
@@ -703,7 +704,7 @@ print("Computed with", rotate.whose)
 # A processor multiplies only numbers that are on its chip, and the chip has little memory. Parameters and cache are in a larger
 # and slower memory, and must be brought to the chip again for each token.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Three levels of memory
 figures.show(
     figures.cache.hierarchy(),
@@ -721,7 +722,7 @@ figures.show(
 # one multiplication and one addition per token: one operation per byte for each token. So for one token, the processor makes at
 # most a 295th of the operations that it could make.
 
-# %%
+# %% tags=["code"]
 PEAK, BANDWIDTH = 989e12, 3.35e12  # of an H100: operations and bytes per second
 
 
@@ -741,11 +742,11 @@ def matrix_seconds(tokens, width=4096):
 # The time: "about the same", "about twice as long" or "about eight times as long"
 predict("eight tokens at once", ...)
 
-# %%
+# %% tags=["code"]
 for tokens in (1, 8, 64, 512):
     print(f"{tokens:4} tokens: {1e6 * matrix_seconds(tokens):5.1f} microseconds")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The roofline of an H100
 figures.show(
     figures.cache.roofline(
@@ -765,10 +766,11 @@ figures.show(
 #
 # Which takes longer to read, the parameters or the caches? Count the bytes.
 #
-# ### Step: bytes of one step (extra)
+# ### Exercise: bytes of one step (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* How many bytes are read when each of `batch_size` conversations of `length` tokens gets one more
-# token? The parameters are read once for all, the caches once each. You may call your `cache_bytes`.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* How many bytes are read when each of `batch_size` conversations of
+# `length` tokens gets one more token? The parameters are read once for all, the caches once each. You may call your
+# `cache_bytes`.
 #
 # **Worked example.** 100 parameters of two bytes, and two caches of one layer, one head of width 4 and ten tokens: $200 + 2
 # \cdot 160 = 520$.
@@ -788,10 +790,10 @@ def step_bytes(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(step_bytes)
 
-# %%
+# %% tags=["code"]
 read_by = use(step_bytes)
 weights = 8_030_000_000  # parameters of Llama 3 8B
 situations = {
@@ -807,7 +809,7 @@ for name, (length, batch) in situations.items():
     print(f"{name:31} at least {1e3 * total / BANDWIDTH:5.1f} ms of reading, {spent[name][2]:5.2f} ms of computing")
 print("Computed with", read_by.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Where the time of one step goes
 figures.show(
     figures.cache.time_bars(spent, ("reading the parameters", "reading the caches", "computing")),
@@ -827,9 +829,9 @@ figures.show(
 #
 # $$ j > S - T + i \quad \text{or} \quad j \le S - T + i - w . $$
 #
-# ### Exercise 5: `sliding_window_mask(T, window, S=None, device=None)`
+# ### Exercise: `sliding_window_mask(T, window, S=None, device=None)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆, importance ●●○, about 6 minutes.*
 #
 # Return the mask, bool `(T, S)`, in which `True` is blocked: the causal mask of lesson 5, which now also blocks every key
 # before the window. Raise a `ValueError` that names the argument and its value if $S < T$ or if the window is below 1.
@@ -872,10 +874,10 @@ from grading.judge import grade
 grade(sliding_window_mask)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 window_mask = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Three windows over the sentence
 figures.show(
     figures.masks.tables({f"window {w}": window_mask(6, w) for w in (1, 3, 6)}, sentence.words),
@@ -902,7 +904,7 @@ figures.show(
 predict("the earliest token", ...)
 
 
-# %%
+# %% tags=["code"]
 def reach(mask, layers):
     """Which inputs can influence each output after so many layers: bool (T, T)."""
     return torch.linalg.matrix_power((~mask).float(), layers) > 0
@@ -921,11 +923,11 @@ print("Computed with", window_mask.whose)
 #
 # In a rolling buffer of $w$ rows, position $p$ is written to row $p \bmod w$, over the key that has just left the window.
 #
-# ### Step: write into a rolling buffer (extra)
+# ### Exercise: write into a rolling buffer (extra)
 #
-# *Step ★★☆ · about 3 minutes.* `kept` is `(..., window, K)`. Write `new`, `(..., T, K)`, for the positions `start … start + T -
-# 1`, in place, and return `kept`. `T` is at most `window`. You can index with a tensor of row numbers: `kept[..., rows, :] =
-# new`.
+# *Difficulty ★★☆, importance ●○○, about 3 minutes.* `kept` is `(..., window, K)`. Write `new`, `(..., T, K)`, for the
+# positions `start … start + T - 1`, in place, and return `kept`. `T` is at most `window`. You can index with a tensor
+# of row numbers: `kept[..., rows, :] = new`.
 #
 # **Worked example.** A buffer of 3 rows has the positions 0, 1, 2 in its rows. Positions 3 and 4 are written to rows 0 and 1,
 # so the rows now have 3, 4, 2.
@@ -937,10 +939,10 @@ def write_rolling(kept: torch.Tensor, new: torch.Tensor, start: int) -> torch.Te
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(write_rolling)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A rolling buffer of four rows
 roll = use(write_rolling)
 rows, states = torch.full((4, 1), -1.0), {}
@@ -956,7 +958,7 @@ figures.show(
 # The rows are no longer in order. That does no harm: attention does not see the order of keys (lesson 7), and a model rotates
 # keys by their true positions before it writes them. The next cell compares the buffer with the mask, without rotation.
 
-# %%
+# %% tags=["code"]
 roll = use(write_rolling)
 window, outputs = 4, []
 kept_keys, kept_values = torch.zeros(2, 2, 4, window, 8)  # each (B, H, window, K)
@@ -986,9 +988,9 @@ print(f"Computed with {roll.whose} and {window_mask.whose}")
 # To convert a trained model without groups, replace the key matrices of each group by their mean, do the same with the value
 # matrices, and train a little more.
 #
-# ### Exercise 6: `mean_heads(weight, n_heads, n_groups)`
+# ### Exercise: `mean_heads(weight, n_heads, n_groups)`
 #
-# *Difficulty ★★☆ · about 5 minutes*
+# *Difficulty ★★☆, importance ●●○, about 5 minutes.*
 #
 # `weight` is the matrix of keys or values as `nn.Linear` stores it, `(H * K, D)`: the rows of head 0, then those of head 1, and
 # so on. Return `(G * K, D)`: for each group, the mean of its heads' matrices. Raise a `ValueError` that names `n_heads` or
@@ -1029,9 +1031,9 @@ grade(mean_heads)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Exercise 7: `GroupedQueryAttention(d_model, n_heads, n_groups)`
+# ### Exercise: `GroupedQueryAttention(d_model, n_heads, n_groups)`
 #
-# *Difficulty ★★★ · about 12 minutes*
+# *Difficulty ★★★, importance ●●●, about 12 minutes.*
 #
 # Write the self-attention of lesson 6, without dropout, with smaller matrices `W_k` and `W_v`. Scores are divided by
 # $\sqrt{d_k}$ with $d_k = d / H$. The weights of a fully blocked row are 0; `weights` has a map for each of the $H$ heads.
@@ -1115,7 +1117,7 @@ grade(GroupedQueryAttention)
 # The loss: "about 0.9", "about 1.5" or "above 5"
 predict("half the keys", ...)
 
-# %%
+# %% tags=["code"]
 means = use(mean_heads, torch_fallbacks.mean_heads)
 shipped = small_lm.load()
 texts = shipped.encode(small_lm.held_out(4000))[: 16 * 96].view(16, 96)
@@ -1141,7 +1143,7 @@ print("Computed with", means.whose)
 # These heads have little in common, so their mean is like none of them. The mean is only a starting point: Ainslie et al.
 # trained further, for 5 % of the original number of steps, and came close to the original quality.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Two heads before they share their keys and values, and after
 make = use(GroupedQueryAttention, torch_fallbacks.GroupedQueryAttention)
 of_layer = shipped.blocks[0].attention  # layer 0, which does not rotate
@@ -1165,12 +1167,12 @@ figures.show(
 # %% [markdown]
 # Heads that share keys still have their own queries, so they still attend to different words.
 #
-# ### Step: share without copying (extra)
+# ### Exercise: share without copying (extra)
 #
-# *Step ★★☆ · about 4 minutes.* `repeat_interleave` copies the keys $H / G$ times, and then the copies are read. So a smaller
-# cache alone does not mean less reading. Compute the scores, `(B, H, T, S)`, of `query` `(B, H, T, K)` and `keys` `(B, G, S,
-# K)` without repeating the keys and without scaling. *Hint:* one head with $H / G$ times as many rows of queries has the same
-# scores as the $H / G$ heads of a group. Which `reshape` makes it?
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* `repeat_interleave` copies the keys $H / G$ times, and then the
+# copies are read. So a smaller cache alone does not mean less reading. Compute the scores, `(B, H, T, S)`, of `query`
+# `(B, H, T, K)` and `keys` `(B, G, S, K)` without repeating the keys and without scaling. *Hint:* one head with $H / G$
+# times as many rows of queries has the same scores as the $H / G$ heads of a group. Which `reshape` makes it?
 #
 # **Worked example.** Two heads, one group, $K = 1$: the queries $(2)$ and $(3)$ and the keys $(1, 10)$ give the scores $(2,
 # 20)$ and $(3, 30)$.
@@ -1182,10 +1184,10 @@ def shared_scores(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(shared_scores)
 
-# %%
+# %% tags=["code"]
 share = use(shared_scores)
 some_queries, some_keys = torch.randn(1, 32, 1, 128), torch.randn(1, 8, 1000, 128)
 for name, function in {
@@ -1211,14 +1213,15 @@ predict("a million tokens", ...)
 # %% [markdown]
 # ### Models with a million tokens
 #
-# Models for such long texts combine several ways to a smaller cache. Many mix two kinds of layers: most have a window, and a
-# few see all tokens. After the step, a cell computes the caches of some published models for a million tokens.
+# Models for such long texts combine several ways to a smaller cache. Many mix two kinds of layers: most have a window,
+# and a few see all tokens. After the exercise, a cell computes the caches of some published models for a million
+# tokens.
 #
-# ### Step: the cache of a mixed model (extra)
+# ### Exercise: the cache of a mixed model (extra)
 #
-# *Step ★☆☆ · about 3 minutes.* `windows` has one entry per layer: a window, or None for a layer that keeps every token. Return
-# the bytes of the caches of all layers. A layer with a window keeps at most that many tokens. You may call your `cache_bytes`
-# for each layer.
+# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* `windows` has one entry per layer: a window, or None for a layer
+# that keeps every token. Return the bytes of the caches of all layers. A layer with a window keeps at most that many
+# tokens. You may call your `cache_bytes` for each layer.
 #
 # **Worked example.** Two layers, windows `[10, None]`, one head of width 4, 100 tokens: $160 + 1600 = 1760$.
 
@@ -1231,10 +1234,10 @@ def mixed_cache_bytes(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(mixed_cache_bytes)
 
-# %%
+# %% tags=["code"]
 mixed = use(mixed_cache_bytes)
 MILLION = 2**20
 forms = {  # windows of the layers, heads of keys and values, their width
@@ -1290,7 +1293,7 @@ print("Computed with", mixed.whose)
 # The next cell prefills three texts of 3, 7 and 5 tokens together and continues them by four tokens. It compares each with the
 # same text alone, without padding and without a cache.
 
-# %%
+# %% tags=["code"]
 lengths, T_prompt, T_all = torch.tensor([3, 7, 5]), 7, 11
 padding = T_prompt - lengths  # (B,): columns of padding in each row
 queries, keys, values = torch.randn(3, 3, 4, T_all, 8, generator=torch.Generator().manual_seed(10))  # each (B, H, T, K)
@@ -1337,7 +1340,7 @@ print("Computed with", masked.whose)
 # The longest prompt never shows this bug, because it has no padding. For the same reason, a test whose prompts all have the
 # same length cannot find it.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What the shortest text may see while it is continued
 blocked = {}
 for size, n in ((7, 7), (1, 8), (1, 9)):
@@ -1354,17 +1357,18 @@ figures.show(
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 7 minutes.* **How small a window does the small model tolerate?** It was trained without one. The
-# function `shipped.losses_with(texts, mask=…)` takes a function that maps `T` to a mask, such as `lambda T: window_mask(T, 8)`,
-# and returns the loss of each token of these held-out texts of 96 tokens. Compute the mean for windows from 1 to 96 and plot
-# it. Your finding is the smallest window whose mean loss is less than 0.05 nats above the loss with a window of 96.
+# *Difficulty ★★☆, importance ●○○, about 7 minutes.* **How small a window does the small model tolerate?** It was
+# trained without one. The function `shipped.losses_with(texts, mask=…)` takes a function that maps `T` to a mask, such
+# as `lambda T: window_mask(T, 8)`, and returns the loss of each token of these held-out texts of 96 tokens. Compute the
+# mean for windows from 1 to 96 and plot it. Your finding is the smallest window whose mean loss is less than 0.05 nats
+# above the loss with a window of 96.
 
-# %%
+# %% tags=["experiment"]
 # Your code: the mean loss for windows from 1 to 96, and a plot
 
 finding = ...  # a window
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -1381,7 +1385,7 @@ check("experiment", finding)
 predict("the logits differ with the cache", ...)
 
 
-# %%
+# %% tags=["code"]
 def largest_difference(dtype):
     """The largest difference of the small model's logits with and without a cache, computed in this dtype."""
     lm_in = copy.deepcopy(shipped).to(dtype)
@@ -1450,7 +1454,7 @@ for dtype in (torch.float64, torch.float32):
 #
 # Here $[\,\cdot\,;\,\cdot\,]$ puts the new row below the rows that are kept.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What you have built so far
 of_head = lm.look("The boat reached the river bank", layer=1)
 figures.show(
@@ -1476,9 +1480,9 @@ figures.show(
 # In lesson 10, counting what is read and written decides how attention itself is computed.
 
 # %% [markdown]
-# ## Challenge: `speculate(target, draft)` (extra)
+# ## Exercise: `speculate(target, draft)` (extra)
 #
-# *Challenge ★★ · not graded · about 15 minutes*
+# *Difficulty ★★☆, importance ●○○, about 15 minutes.*
 #
 # For a large model, five new tokens at once take hardly longer than one (section 6), but it needs each token before it can
 # compute the next. So a small, fast model, the *draft*, proposes five, and the large one, the *target*, checks all of them in
@@ -1492,9 +1496,10 @@ figures.show(
 #
 # $$ q_i \, a_i + c \, r_i = p_i \quad \text{for every } i, \qquad c = 1 - \sum_j q_j \, a_j . $$
 #
-# Here $c$ is the probability that a proposal is rejected. Find $\mathbf{a}$ and $\mathbf{r}$. (In this challenge, $q_i$ and
-# $a_i$ are probabilities, not queries and weights.) `target` is $\mathbf{p}$ and `draft` is $\mathbf{q}$, `(..., N)`, with rows
-# that sum to 1. Return the pair `(accepted, corrected)`, which is $\mathbf{a}$ and $\mathbf{r}$, both of that shape.
+# Here $c$ is the probability that a proposal is rejected. Find $\mathbf{a}$ and $\mathbf{r}$. (In this exercise, $q_i$
+# and $a_i$ are probabilities, not queries and weights.) `target` is $\mathbf{p}$ and `draft` is $\mathbf{q}$,
+# `(..., N)`, with rows that sum to 1. Return the pair `(accepted, corrected)`, which is $\mathbf{a}$ and $\mathbf{r}$,
+# both of that shape.
 #
 # For a word that is never proposed, $a_i = 1$. Where the two models agree, $\mathbf{r}$ is the target.
 #
@@ -1517,8 +1522,8 @@ def speculate(target: torch.Tensor, draft: torch.Tensor) -> tuple[torch.Tensor, 
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(speculate)
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -19,7 +19,7 @@
 # **You need** softmax (lesson 2), scaled attention (lesson 4) and masks (lesson 5); for the last exercise, the gradient of a
 # matrix product, which is recalled there.
 #
-# **Time:** about 95 minutes, plus 30 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -33,7 +33,7 @@ from torch import nn
 
 begin("10_tiles")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson changes
 figures.show(figures.overview("tiles"))
 
@@ -75,7 +75,7 @@ figures.show(figures.overview("tiles"))
 #
 # </details>
 
-# %% tags=["demo"]
+# %%
 review()
 
 # %% [markdown]
@@ -103,7 +103,7 @@ review()
 # The log-sum-exp: a number
 predict("the log-sum-exp of two equal scores", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 for row in ([0.0, 0.0], [1000.0, 1000.0], [5.0, -5.0, -5.0]):
     scores = torch.tensor(row)
     plain = scores.exp().sum().log()
@@ -118,9 +118,9 @@ for row in ([0.0, 0.0], [1000.0, 1000.0], [5.0, -5.0, -5.0]):
 # both cases, replace the number that causes the NaN by a finite one *before* you compute with it, and put in the right result
 # at the end.
 #
-# ### Exercise 1: `logsumexp_of(scores)`
+# ### Exercise: `logsumexp_of(scores)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●○, about 8 minutes.*
 #
 # Return the log-sum-exp over the last dimension: scores `(..., S)` → `(...)`. The result must be right for any finite scores.
 # A score of $-\infty$ adds nothing to the sum. If all scores of a row are $-\infty$, so is the result, and the gradient of
@@ -158,10 +158,11 @@ grade(logsumexp_of)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Step: weights from the log-sum-exp
+# ### Exercise: weights from the log-sum-exp
 #
-# *Step ★☆☆ · about 2 minutes.* Return the weights $e^{s_{ij} - \ell_i}$: `scores` is `(..., S)`, and `lse`, `(...)`, has one
-# log-sum-exp per row. Where `lse` is $-\infty$, all scores of the row are $-\infty$, too. The weights are then 0, not NaN.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Return the weights $e^{s_{ij} - \ell_i}$: `scores` is `(..., S)`,
+# and `lse`, `(...)`, has one log-sum-exp per row. Where `lse` is $-\infty$, all scores of the row are $-\infty$, too.
+# The weights are then 0, not NaN.
 #
 # **Worked example.** The scores $\log 1$ and $\log 3$ with $\ell = \log 4$ have the weights $\tfrac14$ and $\tfrac34$. If the
 # row has further keys, so that $\ell = \log 8$, the weights of these two are $\tfrac18$ and $\tfrac38$.
@@ -173,14 +174,14 @@ def weights_from(scores: torch.Tensor, lse: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(weights_from)
 
 # %% [markdown]
 # How does $\ell$ change with one score? Its derivative is $\partial \ell / \partial s_j = e^{s_j} / e^{\ell}$, which is the
 # weight $a_j$. So the gradient of the log-sum-exp is the softmax:
 
-# %%
+# %% tags=["code"]
 log_of_sum = use(logsumexp_of, otherwise=torch_fallbacks.logsumexp)
 to_weights = use(weights_from)
 scores = torch.tensor([2.0, 0.0, 1.0, -3.0], requires_grad=True)
@@ -211,9 +212,9 @@ print("Computed with", log_of_sum.whose, "and", to_weights.whose)
 # 0, and its log-sum-exp is $-\infty$, the logarithm of an empty sum. In $e^{s - \ell}$, both $s$ and $\ell$ are then
 # $-\infty$.
 #
-# ### Exercise 2: `partial_attention(query, key, value, mask=None)`
+# ### Exercise: `partial_attention(query, key, value, mask=None)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
 # `query` is `(..., T, K)`, `key` `(..., S, K)`, `value` `(..., S, V)`. `mask` broadcasts to `(..., T, S)`, and True is
 # *blocked*. Return `(output, lse)`, `(..., T, V)` and `(..., T)`: scaled attention to these keys, and the log-sum-exp of the
@@ -257,7 +258,7 @@ from grading.judge import grade
 grade(partial_attention)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 attend = use(partial_attention, otherwise=torch_fallbacks.partial_attention)
 
 generator = torch.Generator().manual_seed(10)
@@ -294,9 +295,9 @@ predict("a thousand against one", ...)
 # if *both* parts are like this does the formula subtract $-\infty$ from $-\infty$. Then the output is 0, and the log-sum-exp
 # $-\infty$.
 #
-# ### Exercise 3: `merge(output, lse, other_output, other_lse)`
+# ### Exercise: `merge(output, lse, other_output, other_lse)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆, importance ●●●, about 6 minutes.*
 #
 # The outputs are `(..., T, V)` and the log-sum-exps `(..., T)`. Return the pair `(output, lse)` for all keys together. The
 # order of the two parts must not matter; nor, apart from rounding, must the order in which several parts are merged.
@@ -336,7 +337,7 @@ from grading.judge import grade
 grade(merge)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 join = use(merge, otherwise=torch_fallbacks.merge)
 
 pieces = [attend(query, key[part], value[part]) for part in (slice(0, 5), slice(5, 6), slice(6, 12))]
@@ -363,11 +364,11 @@ print(f"5, 1 and 6 keys, merged in three orders: each time the output for all 12
 # $\mathbf{u} / z$, and $\ell = m + \log z$. This is the **online softmax** ([Milakov and Gimelshein
 # 2018](https://arxiv.org/abs/1805.02867), for $m$ and $z$).
 #
-# ### Step: read one key
+# ### Exercise: read one key
 #
-# *Step ★★☆ · about 4 minutes.* Update these three for one more key. `highest` is $m$, `total` is $z$ and `weighted`, `(V,)`,
-# is $\mathbf{u}$; before the first key they are $-\infty$, 0 and zeros. `score` is a finite scalar, `value` is `(V,)`. Return
-# the new `(highest, total, weighted)`.
+# *Difficulty ★★☆, importance ●●○, about 4 minutes.* Update these three for one more key. `highest` is $m$, `total` is
+# $z$ and `weighted`, `(V,)`, is $\mathbf{u}$; before the first key they are $-\infty$, 0 and zeros. `score` is a finite
+# scalar, `value` is `(V,)`. Return the new `(highest, total, weighted)`.
 #
 # **Worked example.** After one key with the score $0$ and the value $(4)$, the three are $0$, $1$ and $(4)$. The next key has
 # the score $\log 2$ and the value $(8)$. The new maximum is $\log 2$, so the old sums are halved: $\tfrac12 + 1 = \tfrac32$
@@ -385,10 +386,10 @@ def read_key(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(read_key)
 
-# %%
+# %% tags=["code"]
 row_scores = torch.tensor([1.0, -0.5, 2.0, 0.5, 4.0, 1.5, 3.0, -1.0])  # one query's scores with eight keys
 row_values = torch.tensor([1.0, 5.0, 2.0, 3.0, 6.0, 0.0, 4.0, 5.0])  # their values, each one number wide
 
@@ -402,7 +403,7 @@ row_values = torch.tensor([1.0, 5.0, 2.0, 3.0, 6.0, 0.0, 4.0, 5.0])  # their val
 # The sum: "rises", "stays" or "falls"
 predict("the sum when the largest score arrives", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Slider: what is kept as the keys are read
 read = use(read_key)
 
@@ -428,7 +429,7 @@ print("Computed with", read.whose)
 # number of neighbouring keys. Its scores are `(..., T, tile)`. Compute the `partial_attention` to the tile, and `merge` the
 # result with that of the tiles before.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The scores in memory at one time
 figures.show(
     figures.tiles.alive(T=8, S=24, tile=6, at=2),
@@ -437,9 +438,9 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Exercise 4: `tiled_attention(query, key, value, mask=None, tile=64)`
+# ### Exercise: `tiled_attention(query, key, value, mask=None, tile=64)`
 #
-# *Difficulty ★★★ · about 12 minutes*
+# *Difficulty ★★★, importance ●●●, about 12 minutes.*
 #
 # Return the same pair as `partial_attention` to all keys, apart from rounding. `tile` is any number from 1 on; it may be
 # larger than $S$, and need not divide it.
@@ -451,9 +452,10 @@ figures.show(
 # - If `tile` is less than 1, raise a `ValueError` that names `tile` and its value.
 # - You may call your `partial_attention` and `merge`; a mistake in them costs no points here.
 #
-# **Worked example.** Take the query and the two keys of exercise 2, and as key 2 a copy of key 1 with the value 1; `tile=2`.
-# Tile 0 gives 7 and $\log 4$. Tile 1 has only key 2, so it gives 1 and $\log 3$. The shares are $\tfrac47$ and $\tfrac37$, so
-# the output is $\tfrac47 \cdot 7 + \tfrac37 \cdot 1 = \tfrac{31}{7}$, and the log-sum-exp is $\log 7$.
+# **Worked example.** Take the query and the two keys of `partial_attention`, and as key 2 a copy of key 1 with the
+# value 1; `tile=2`. Tile 0 gives 7 and $\log 4$. Tile 1 has only key 2, so it gives 1 and $\log 3$. The shares are
+# $\tfrac47$ and $\tfrac37$, so the output is $\tfrac47 \cdot 7 + \tfrac37 \cdot 1 = \tfrac{31}{7}$, and the log-sum-exp
+# is $\log 7$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -496,7 +498,7 @@ grade(tiled_attention)
 # %% [markdown]
 # Compare it with attention to all keys at once: for several tile sizes, with a causal mask, and for a query that sees nothing.
 
-# %%
+# %% tags=["code"]
 tiled = use(tiled_attention, otherwise=torch_fallbacks.tiled_attention)
 future = torch.ones(6, 12, dtype=torch.bool).triu(7)  # six queries, at the last six of twelve positions
 future[2] = True  # query 2 sees nothing
@@ -516,7 +518,7 @@ print(f"Tiles of 1, 2, 5, 12 and 64 keys give the same result. Computed with {ti
 # multiplications of the matrix products.
 
 
-# %%
+# %% tags=["code"]
 def whole(query, key, value):
     """Attention with all its weights at once."""
     return torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, dim=-1) @ value
@@ -549,7 +551,7 @@ predict("twice the text, in tiles", ...)
 # The multiplications: "fewer", "as many" or "more"
 predict("the multiplications in tiles", ...)
 
-# %%
+# %% tags=["code"]
 lengths = [256, 512, 1024, 2048]
 found = {"all at once": [measured(whole, T) for T in lengths], "tiles of 64": [measured(tiled, T) for T in lengths]}
 largest = {name: [size for size, _ in rows] for name, rows in found.items()}
@@ -560,7 +562,7 @@ for name, rows in found.items():
     )
 print("Each entry: the largest tensor, and the multiplications, for this many queries and keys. Tiles:", tiled.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The largest tensor against the length of the text
 ax = figures.curves(lengths, largest, log="both", xlabel="T = S", ylabel="largest tensor, MB")
 ax.set_xticks(lengths, [str(T) for T in lengths])
@@ -578,7 +580,7 @@ figures.show(
 # PyTorch's own attention replaces it, and the probe sees only some of its multiplications.) Now put your function into the
 # small language model, in tiles of 16 keys:
 
-# %%
+# %% tags=["code"]
 lm = small_lm.load(yours=True)
 print("In", lm.whose)
 in_tiles, built_in = lm.compare(tiled_attention=tiled)
@@ -591,11 +593,11 @@ in_tiles, built_in = lm.compare(tiled_attention=tiled)
 # of them at the same time. With a causal mask, no query of a block above the diagonal sees any of its keys, so you can skip
 # such a block entirely.
 #
-# ### Step: the kind of a block
+# ### Exercise: the kind of a block
 #
-# *Step ★☆☆ · about 2 minutes.* A block has the queries `first_query` to `last_query` and the keys `first_key` to `last_key`, both
-# ends included. Return `"open"` if every query sees every key, `"blocked"` if no query sees any key, and `"mixed"` otherwise. The
-# mask is causal: query $i$ sees key $j$ if $j \le i$.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* A block has the queries `first_query` to `last_query` and the keys
+# `first_key` to `last_key`, both ends included. Return `"open"` if every query sees every key, `"blocked"` if no query
+# sees any key, and `"mixed"` otherwise. The mask is causal: query $i$ sees key $j$ if $j \le i$.
 #
 # **Worked example.** With the queries 4 to 7, the keys 0 to 3 form an open block, the keys 4 to 7 a mixed one, and the keys 8
 # to 11 a blocked one.
@@ -607,7 +609,7 @@ def kind_of_block(first_query: int, last_query: int, first_key: int, last_key: i
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(kind_of_block)
 
 # %% [markdown]
@@ -620,7 +622,7 @@ check(kind_of_block)
 # The blocks: a number
 predict("the blocks that are left", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The blocks of causal attention
 kind = use(kind_of_block)
 starts = range(0, 64, 8)
@@ -632,9 +634,9 @@ figures.show(
 # %% [markdown]
 # With $n$ tiles in each direction, $n(n + 1)/2$ of $n^2$ blocks are left. Only the $n$ blocks on the diagonal need a mask.
 #
-# ### Exercise 5: `causal_tiled_attention(query, key, value, tile=64)`
+# ### Exercise: `causal_tiled_attention(query, key, value, tile=64)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆, importance ●●○, about 10 minutes.*
 #
 # Return the same pair as `partial_attention` with a causal mask, for `T` queries and `T` keys: query $i$ sees the keys 0 to
 # $i$.
@@ -690,7 +692,7 @@ from grading.judge import grade
 grade(causal_tiled_attention)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 causal = use(causal_tiled_attention, otherwise=torch_fallbacks.causal_tiled_attention)
 for T in (256, 512, 1024, 2048):
     size, products = measured(causal, T)
@@ -713,7 +715,7 @@ in_blocks, built_in = lm.compare(causal_tiled_attention=causal)
 # pass of each operation needs. The next function adds up their sizes. (You need not follow its code.)
 
 
-# %%
+# %% tags=["code"]
 def kept_for_backward(function, T=512):
     """How many floats autograd keeps, in units of T * T, for queries and keys of width 4."""
     query, key, value = torch.randn(3, T, 4, generator=torch.Generator().manual_seed(T)).requires_grad_().unbind()
@@ -740,7 +742,7 @@ def kept_for_backward(function, T=512):
 predict("what autograd keeps", ...)
 
 
-# %%
+# %% tags=["code"]
 for name, function in {"all at once": whole, "in tiles of 64": tiled}.items():
     print(f"{name:15} autograd keeps {kept_for_backward(function):.2f} x T x S floats")
 print("Tiles computed with", tiled.whose)
@@ -769,10 +771,10 @@ print("Tiles computed with", tiled.whose)
 #
 # This is a dot product with the output, which you already have.
 #
-# ### Step: through softmax (extra)
+# ### Exercise: through softmax (extra)
 #
-# *Step ★★☆ · about 4 minutes.* Point 2 for whole rows: `weights` and `grad_weights`, both `(..., S)`, are $a$ and $b$. Return the
-# gradient with respect to the scores, `(..., S)`.
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* Point 2 for whole rows: `weights` and `grad_weights`, both
+# `(..., S)`, are $a$ and $b$. Return the gradient with respect to the scores, `(..., S)`.
 #
 # **Worked example.** The weights $\tfrac14, \tfrac34$ have the gradients 4 and 8. The average is $1 + 6 = 7$, so the scores
 # get $\tfrac14(4 - 7) = -\tfrac34$ and $\tfrac34(8 - 7) = \tfrac34$. They sum to 0.
@@ -784,24 +786,24 @@ def through_softmax(weights: torch.Tensor, grad_weights: torch.Tensor) -> torch.
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(through_softmax)
 
 # %% [markdown]
-# ### Exercise 6: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`
+# ### Exercise: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★, importance ●●○, about 15 minutes.*
 #
-# `output` and `lse` are what `tiled_attention` returned for these queries, keys and values, without a mask. `grad_output`,
-# `(..., T, V)`, is the gradient with respect to the output. Return `(grad_query, grad_key, grad_value)`, with the shapes of
-# `query`, `key` and `value`. Read the keys `tile` at a time, with the same limit on memory as in exercise 4. You may not use
-# autograd, and your results need not be differentiable.
+# `output` and `lse` are what `tiled_attention` returned for these queries, keys and values, without a mask.
+# `grad_output`, `(..., T, V)`, is the gradient with respect to the output. Return `(grad_query, grad_key, grad_value)`,
+# with the shapes of `query`, `key` and `value`. Read the keys `tile` at a time, with the same limit on memory as in
+# `tiled_attention`. You may not use autograd, and your results need not be differentiable.
 #
-# **Worked example.** Take exercise 2 again: weights $\tfrac14, \tfrac34$, values 4 and 8, output 7. Let $g$ be 1. The values
-# get $\tfrac14$ and $\tfrac34$. The weights get $b = (4, 8)$, the average is $c = 1 \cdot 7$, and so the scores get
-# $-\tfrac34$ and $\tfrac34$. Scores are divided by 2, and the keys are $(0, 1, 0, 0)$ and $(\log 3, 0, 0, 0)$: the query gets
-# $\bigl(\tfrac38 \log 3, -\tfrac38, 0, 0\bigr)$. The query is $(2, 0, 0, 0)$: the keys get $(-\tfrac34, 0, 0, 0)$ and
-# $(\tfrac34, 0, 0, 0)$.
+# **Worked example.** Take `partial_attention` again: weights $\tfrac14, \tfrac34$, values 4 and 8, output 7. Let $g$
+# be 1. The values get $\tfrac14$ and $\tfrac34$. The weights get $b = (4, 8)$, the average is $c = 1 \cdot 7$, and so
+# the scores get $-\tfrac34$ and $\tfrac34$. Scores are divided by 2, and the keys are $(0, 1, 0, 0)$ and
+# $(\log 3, 0, 0, 0)$: the query gets $\bigl(\tfrac38 \log 3, -\tfrac38, 0, 0\bigr)$. The query is $(2, 0, 0, 0)$: the
+# keys get $(-\tfrac34, 0, 0, 0)$ and $(\tfrac34, 0, 0, 0)$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -850,7 +852,7 @@ grade(tiled_backward)
 # %% [markdown]
 # Compare the gradients with autograd's, for three tile sizes:
 
-# %%
+# %% tags=["code"]
 backward = use(tiled_backward, otherwise=torch_fallbacks.tiled_backward)
 inputs = [x.clone().requires_grad_() for x in (query, key, value)]
 grad_output = torch.randn(6, 8, generator=generator)
@@ -869,7 +871,7 @@ print(f"The gradients of queries, keys and values equal autograd's. Computed wit
 # `backward` needs: here the three inputs, the output, and one number per query.
 
 
-# %%
+# %% tags=["code"]
 class Tiled(torch.autograd.Function):
     """Attention in tiles, with its backward pass: query (T, K), key (S, K), value (S, V) -> output (T, V)."""
 
@@ -902,7 +904,7 @@ def multiplications(function, T=256):
 # The multiplications: "as many", "a sixth more" or "twice as many"
 predict("the price of less memory", ...)
 
-# %%
+# %% tags=["code"]
 for name, function in {"all at once": whole, "in tiles, with your backward pass": Tiled.apply}.items():
     kept, products = kept_for_backward(function), multiplications(function)
     print(f"{name:34} keeps {kept:.3f} x T x S floats; {products / 1e6:.1f} million multiplications")
@@ -914,21 +916,21 @@ print("Tiles computed with", tiled.whose, "and", backward.whose)
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* **How often does the largest score so far rise?** Each time it does, the online softmax
-# must multiply its sums by $e^{m_{\text{old}} - m_{\text{new}}}$.
+# *Difficulty ★★☆, importance ●○○, about 8 minutes.* **How often does the largest score so far rise?** Each time it
+# does, the online softmax must multiply its sums by $e^{m_{\text{old}} - m_{\text{new}}}$.
 #
 # Take 1000 queries with 1000 random scores each. Count, for each query, how many of its keys have a larger score than all keys
 # before them; the first key counts. (`torch.cummax(scores, -1)` gives the largest score so far.) Plot how the mean count grows
 # with the number of keys. Your finding is the mean count after all 1000 keys.
 
-# %%
+# %% tags=["experiment"]
 scores = torch.randn(1000, 1000, generator=torch.Generator().manual_seed(4))  # (T, S)
 
 # Your code: the mean count for 1, 2, …, 1000 keys, and a plot
 
 finding = ...  # the mean number of keys per query that raise the maximum
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -955,7 +957,7 @@ check("experiment", finding)
 # and reads those for the product with the values. The next cell compares this traffic with the arithmetic, on an H100, which
 # makes up to 989 · 10¹² operations per second on 16-bit numbers (lesson 9).
 
-# %%
+# %% tags=["code"]
 T, width, number = 8192, 64, 2  # number of queries and of keys in one head, their width, bytes per bfloat16
 arithmetic = 2 * T * T * (width + width) / 989e12  # seconds: a multiplication and an addition per pair and dimension
 traffic = {"scores and weights, each written and read": 4 * T * T, "queries, keys, values and output": 4 * T * width}
@@ -971,15 +973,15 @@ for name, numbers in traffic.items():
 #
 # ### A kernel to read (extra)
 #
-# A program that runs on a GPU is called a *kernel*. The next one is exercise 5, written in [Triton](https://triton-lang.org),
-# a language for kernels that looks like Python. It is run once for each tile of queries, whose number is `tl.program_id(0)`,
-# on many multiprocessors at a time. `tl.load` reads a tile from the large memory and `tl.store` writes a result there;
-# everything in between stays on the chip.
+# A program that runs on a GPU is called a *kernel*. The next one is `causal_tiled_attention`, written in
+# [Triton](https://triton-lang.org), a language for kernels that looks like Python. It is run once for each tile of
+# queries, whose number is `tl.program_id(0)`, on many multiprocessors at a time. `tl.load` reads a tile from the large
+# memory and `tl.store` writes a result there; everything in between stays on the chip.
 #
 # The kernel keeps $m$, $z$ and $\mathbf{u}$, as in your `read_key`, for a whole tile of queries, and divides once at the end.
 # Find the line that skips the blocked blocks.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 try:
     import triton
     import triton.language as tl
@@ -1052,7 +1054,7 @@ else:
 # `F.scaled_dot_product_attention` uses a tiled kernel where it has one, also on CPUs. The next cell measures its time, on a
 # GPU if there is one. The milliseconds depend on the machine; look at their ratio.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title How long it takes, all at once and in PyTorch's tiles
 device = "cuda" if torch.cuda.is_available() else "cpu"
 T = 8192 if device == "cuda" else 2048
@@ -1090,7 +1092,7 @@ del q, k, v
 # taken as exact.
 
 
-# %%
+# %% tags=["code"]
 def errors_in(dtype):
     """How far apart the plain formula and PyTorch's tiles are, and how far each is from the exact result."""
     q, k, v = (x.to(dtype) for x in torch.randn(3, 64, 32, generator=torch.Generator().manual_seed(3)))
@@ -1113,7 +1115,7 @@ def errors_in(dtype):
 # Other numbers in the third digit: "a bug" or "not a bug"
 predict("other numbers in the third digit", ...)
 
-# %%
+# %% tags=["code"]
 for dtype in (torch.float32, torch.bfloat16):
     apart, of_plain, of_tiles = errors_in(dtype)
     print(f"{dtype!s:15} apart by {apart:.0e}; errors: plain formula {of_plain:.0e}, tiles {of_tiles:.0e}")
@@ -1132,7 +1134,7 @@ for dtype in (torch.float32, torch.bfloat16):
 # Half of the output is 0: "a bug" or "not a bug"
 predict("half of the output is 0", ...)
 
-# %%
+# %% tags=["code"]
 mask = torch.arange(4)[None] > torch.arange(8)[:, None] + 4 - 8  # 8 queries, 4 keys, aligned at the bottom right
 q, k, v = (torch.randn(n, 4, generator=generator) for n in (8, 4, 4))
 sizes = tiled(q, k, v, mask)[0].abs().sum(-1)
@@ -1151,8 +1153,8 @@ print("queries whose output is 0:", [i for i in range(8) if sizes[i] == 0], f"(c
 #
 # Symptom: models such as DeepSeek-V3 failed at random, with NaN, under heavy load
 # ([vllm-project/vllm#27491](https://github.com/vllm-project/vllm/issues/27491);
-# [#39148](https://github.com/vllm-project/vllm/pull/39148) proposes this clamp for one kernel, and reports tests that found
-# thousands of NaN without it). You met this case in exercise 3.
+# [#39148](https://github.com/vllm-project/vllm/pull/39148) proposes this clamp for one kernel, and reports tests that
+# found thousands of NaN without it). You met this case in `merge`.
 #
 # **The sign of nothing.** A kernel returned $+\infty$ as the log-sum-exp of queries that had seen no key.
 #
@@ -1180,9 +1182,9 @@ print("queries whose output is 0:", [i for i in range(8) if sizes[i] == 0], f"(c
 # **The gradient of nothing.** If all scores are $-\infty$, `torch.logsumexp` returns $-\infty$, and its gradient is NaN
 # ([pytorch/pytorch#31829](https://github.com/pytorch/pytorch/issues/31829),
 # [#49724](https://github.com/pytorch/pytorch/issues/49724)). Symptom: the loss is finite, and after the next step the
-# parameters are NaN. The next cell shows this gradient, and that of the function of exercise 1:
+# parameters are NaN. The next cell shows this gradient, and that of `logsumexp_of`:
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 for name, function in {
     "torch.logsumexp": lambda scores: torch.logsumexp(scores, -1),
     log_of_sum.whose: log_of_sum,
@@ -1206,7 +1208,7 @@ for name, function in {
 # $$ \ell_{\text{both}} = \log\left( e^{\ell} + e^{\ell'} \right) , \qquad
 #    \mathbf{o}_{\text{both}} = e^{\ell - \ell_{\text{both}}}\, \mathbf{o} + e^{\ell' - \ell_{\text{both}}}\, \mathbf{o}' $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What you have built so far
 seen = lm.look("The boat reached the river bank", layer=1)
 blocked = torch.ones(6, 6, dtype=torch.bool).triu(1)
@@ -1233,9 +1235,9 @@ figures.show(
 # In lesson 11 you open the model and find out what its heads do.
 
 # %% [markdown]
-# ## Challenge: `merge_all(outputs, lses)` (extra)
+# ## Exercise: `merge_all(outputs, lses)` (extra)
 #
-# *Challenge ★★ · not graded · about 10 minutes*
+# *Difficulty ★★☆, importance ●○○, about 10 minutes.*
 #
 # When a model generates a token, it has one query per head and, in a long conversation, a hundred thousand keys. If one
 # multiprocessor of a GPU reads them tile by tile, the others are idle. So each attends to a part of the keys, and at the end
@@ -1264,8 +1266,8 @@ def merge_all(outputs: torch.Tensor, lses: torch.Tensor) -> tuple[torch.Tensor, 
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(merge_all)
 
-# %% tags=["demo"]
+# %%
 progress()

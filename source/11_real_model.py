@@ -17,7 +17,7 @@
 #
 # **You need** heads (lesson 6), blocks and cross-entropy (lesson 8).
 #
-# **Time:** about 80 minutes, plus 30 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -31,7 +31,7 @@ from torch import nn
 
 begin("11_real_model")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The diagram of attention: all of it is in the models that you open
 figures.show(figures.overview("cache", complete=True))
 
@@ -69,7 +69,7 @@ figures.show(figures.overview("cache", complete=True))
 #
 # </details>
 
-# %% tags=["demo"]
+# %%
 review()
 
 # %% [markdown]
@@ -81,7 +81,7 @@ review()
 # The checkpoint below was trained for the course, under its licence, MIT. It has 61 characters as tokens and three layers of four
 # heads. Its names and its layout are those of the GPT-2 that OpenAI published in 2019.
 
-# %%
+# %% tags=["code"]
 checkpoint, sizes, letters = gpt.load_bundled_model()
 print(sizes, "\n")
 for name, tensor in checkpoint.items():
@@ -130,9 +130,9 @@ predict("the transpose that you forget", ...)
 #
 # The first $D$ *columns* make the query, the next $D$ the key, the last $D$ the value, for all heads.
 #
-# ### Exercise 1: `split_qkv(weight, bias)`
+# ### Exercise: `split_qkv(weight, bias)`
 #
-# *Difficulty ★☆☆ · about 5 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 5 minutes.*
 #
 # Cut `c_attn`'s weight `(D, 3 * D)` and bias `(3 * D,)` into three pairs `((W_q, b_q), (W_k, b_k), (W_v, b_v))`. Each `W` is
 # `(D, D)`, (out, in), and each `b` is `(D,)`. Return copies, which do not change when the checkpoint does.
@@ -173,7 +173,7 @@ grade(split_qkv)
 # Does a vector get the same query as from the file? (`F.linear` computes what `nn.Linear` does.)
 
 
-# %%
+# %% tags=["code"]
 def only_cut(weight, bias):
     """The three pieces as they are stored, neither transposed nor copied."""
     return tuple(zip(weight.chunk(3, dim=1), bias.chunk(3)))
@@ -207,9 +207,9 @@ predict("the tensors that are copied", ..., len(checkpoint.keys() & sizes.model(
 # The model stays as random as it was, without an error. Only the value that `load_state_dict` returns lists the names that did
 # not fit, and most programs ignore it.
 #
-# ### Exercise 2: `load_gpt2(model, checkpoint)`
+# ### Exercise: `load_gpt2(model, checkpoint)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★, importance ●●●, about 15 minutes.*
 #
 # Copy a checkpoint into a `gpt.GPT` according to the table in section 1, and return the model. Its logits are then those of the
 # model that the checkpoint is from, to 1e-4. Model and checkpoint share no memory.
@@ -284,7 +284,7 @@ grade(load_gpt2)
 # models must give the same logits. (Until your function passes, that model is compared with itself.)
 
 
-# %%
+# %% tags=["code"]
 def as_stored(model, checkpoint):
     """A model that computes with the checkpoint itself; `model` is left unchanged."""
     return gpt.model_over_checkpoint(checkpoint, sizes.n_heads)
@@ -308,7 +308,7 @@ print(f"Loss per letter of a tale: {loss:.2f} nats; of guessing: {math.log(sizes
 # Now open *your* model of lesson 8, or the course's if you have not trained one. `lm.run(ids)` returns all that the model
 # computes. Its `hidden` is the residual stream, `(L + 1, B, T, D)`: first the embeddings, then the output of each layer.
 
-# %%
+# %% tags=["code"]
 lm = small_lm.load(yours=True)
 print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(lm.words)} words.")
 
@@ -321,9 +321,9 @@ print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(
 # Here $\mathbf{x}$ is the stream at one position after any layer, and $\mathbf{E}$, `(N, D)`, is the matrix that unembeds. In
 # your model it is the table of embeddings.
 #
-# ### Exercise 3: `logit_lens(hidden, norm, unembedding)`
+# ### Exercise: `logit_lens(hidden, norm, unembedding)`
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 4 minutes.*
 #
 # `hidden` is `(L, B, T, D)`, the stream at each layer; `norm` is a module, the model's last norm, of whatever kind;
 # `unembedding` is `(N, D)`. Return the logits of all layers, `(L, B, T, N)`.
@@ -367,7 +367,7 @@ grade(logit_lens)
 predict("the lens before the first layer", ...)
 
 
-# %%
+# %% tags=["code"]
 def without_norm(hidden, norm, unembedding):
     """The stream, unembedded without the norm."""
     return torch.einsum("lbtd,nd->lbtn", hidden, unembedding)
@@ -385,7 +385,7 @@ for layer, logits in enumerate(by_layer):
     print(f"after {layer} layers: loss {loss:5.2f}; the word just read comes first at {own:.0%} of positions")
 print(f"Computed with {lens.whose} on {lm.whose}")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The lens on a sentence, layer by layer
 sentence = 'Mara found a red key near the garden. "Whose key is this?'
 with torch.no_grad():
@@ -413,7 +413,7 @@ figures.show(
 #
 # Replace the sentence below; `lm.words` lists the words that the model knows. Where does each head look?
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Sliders: where the heads look in your sentence
 sentence = "The boat reached the river bank. The captain tied the boat to a tree."
 typed = lm.encode(sentence)[None]
@@ -446,7 +446,7 @@ sliders.slider(
 # attention*: no MLPs, no norms, no biases. So its stream is exactly the sum of the embedding and of what eight heads add. The
 # course trained it for a minute, on random letters that repeat.
 
-# %%
+# %% tags=["code"]
 tiny = attention_only.load()
 period = 8
 once = torch.rand(64, 26, generator=torch.Generator().manual_seed(5)).argsort(-1)[:, :period]
@@ -466,9 +466,9 @@ new, again = losses_of(whole, repeated, period)
 print(f"loss of new letters {new:.2f}, of repeated ones {again:.2f}; of guessing {math.log(26):.2f}")
 
 # %% [markdown]
-# ### Exercise 4: `induction_score(weights, period)`
+# ### Exercise: `induction_score(weights, period)`
 #
-# *Difficulty ★★☆ · about 5 minutes*
+# *Difficulty ★★☆, importance ●●○, about 5 minutes.*
 #
 # A text repeats with a period $P$. Query $t \ge P$ has seen its token at $t - P$; what came after it is at $t - P + 1$. The
 # **induction score** of a head is its mean weight there, where $a_{ij}$ is the weight of query $i$ on key $j$:
@@ -521,10 +521,10 @@ grade(induction_score)
 predict("the layer of the induction heads", ...)
 
 # %% [markdown]
-# ### Step: look one back (extra)
+# ### Exercise: look one back (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Some heads look at the position before their own. Return the mean weight of queries 1 to $T - 1$
-# on the position before, one number per map: `(..., T, T)` → `(...)`.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Some heads look at the position before their own. Return the mean
+# weight of queries 1 to $T - 1$ on the position before, one number per map: `(..., T, T)` → `(...)`.
 #
 # **Worked example.** With three tokens, it is the mean of $a_{1,0}$ and $a_{2,1}$.
 
@@ -535,7 +535,7 @@ def previous_token_score(weights: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(previous_token_score)
 
 # %% [markdown]
@@ -545,7 +545,7 @@ check(previous_token_score)
 # scores of each head, and the maps of the two heads that stand out:
 
 
-# %%
+# %% tags=["code"]
 def last_query_only(weights, period):
     """The weight of the last query on what came after its token, as a rough score."""
     return weights[..., -1, -period]
@@ -557,7 +557,7 @@ before = score_before(whole.weights).mean(1)  # (L, H)
 looks_back = int(before[0].argmax())  # the head of layer 0 that looks most at the position before
 best = int(scores[1].argmax())  # the head of layer 1 with the highest induction score
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Both scores of every head, and the maps of two
 figures.show(
     figures.inspection.head_maps({"previous-token score": before, "induction score": scores}),
@@ -578,7 +578,7 @@ figures.show(
 #
 # The same scores in your model of words:
 
-# %%
+# %% tags=["code"]
 generator = torch.Generator().manual_seed(5)
 twelve = torch.stack([torch.randperm(len(lm.words), generator=generator)[:12] for _ in range(16)])
 random_words = twelve.repeat(1, 2)  # (16, 24): twelve random words, twice
@@ -602,9 +602,9 @@ print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_score
 # removes a part of a model to see what changes. A head whose output is zero adds nothing to the stream. But zero may be an
 # unusual output for a head, so another way is to put its *mean* over many texts there.
 #
-# ### Exercise 5: `ablate(head_outputs, heads, mean=None)`
+# ### Exercise: `ablate(head_outputs, heads, mean=None)`
 #
-# *Difficulty ★★☆ · about 5 minutes*
+# *Difficulty ★★☆, importance ●●○, about 5 minutes.*
 #
 # `head_outputs` is `(B, H, T, K)`, and `heads` is a list of head indices, possibly empty. Return a tensor of the same shape in
 # which the outputs of these heads are zero. If `mean`, `(H, K)`, is given, each of these heads gets its row of `mean` instead,
@@ -641,7 +641,7 @@ from grading.judge import grade
 grade(ablate)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 removed = use(ablate, otherwise=torch_fallbacks.without_heads)
 
 
@@ -680,7 +680,7 @@ predict("one induction head less", ...)
 # The four scores: "stay as they were", "fall below a half" or "fall to 0"
 predict("the previous-token head", ...)
 
-# %%
+# %% tags=["code"]
 alone = [loss_without([pair]) for pair in every]
 with torch.no_grad():
     blind = tiny.run(repeated, lambda layer, outputs: removed(outputs, [looks_back]) if layer == 0 else outputs)
@@ -694,7 +694,7 @@ for layer in (0, 1):
 print(f"loss without any head:  {loss_without(every):.2f}; of new letters: {new:.2f}")
 print(f"Computed with {removed.whose} and {score.whose}")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The loss without one head
 figure, (left, right) = figures.row(2, width=4.4, height=3.0)
 for layer, ax in enumerate((left, right)):
@@ -722,7 +722,7 @@ figures.show(
 #
 # Does it matter what is put in a head's place?
 
-# %%
+# %% tags=["code"]
 means = whole.heads.mean((1, 3))  # (L, B, H, T, K) -> (L, H, K)
 
 
@@ -757,7 +757,7 @@ print(f"Computed with {removed.whose}. The losses at the mean need an `ablate` t
 # *clean* and a *corrupted* one. Then run it on the corrupted text again, with one activation from the clean run. If the clean
 # answer comes back, the difference between the texts goes through this activation.
 
-# %%
+# %% tags=["code"]
 drawn = torch.rand(64, 26, generator=torch.Generator().manual_seed(3)).argsort(-1)  # 64 orders of the alphabet
 clean = torch.cat([drawn[:, :10], drawn[:, 2:3]], dim=1)  # (64, 11): ten letters, then the one of position 2 again
 corrupted = clean.clone()
@@ -778,10 +778,11 @@ low, high = right_logit(corrupted_run), right_logit(clean_run)
 print(f"logit of the right letter: clean {high:.1f}, corrupted {low:.1f}")
 
 # %% [markdown]
-# ### Step: patch one head at one position
+# ### Exercise: patch one head at one position
 #
-# *Step ★☆☆ · about 3 minutes.* `outputs` and `clean` are the heads' outputs of one layer in the corrupted and in the clean run,
-# `(B, H, T, K)`. Return a copy of `outputs` in which one head at one position has its vectors from `clean`, for all texts.
+# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* `outputs` and `clean` are the heads' outputs of one layer in the
+# corrupted and in the clean run, `(B, H, T, K)`. Return a copy of `outputs` in which one head at one position has its
+# vectors from `clean`, for all texts.
 #
 # **Worked example.** One text, two heads, two positions, `K = 1`: `outputs` is $(1, 2), (3, 4)$ and `clean` is $(5, 6), (7,
 # 8)$. Patch head 1 at position 0: the result is $(1, 2), (7, 4)$.
@@ -793,7 +794,7 @@ def patch_head(outputs: torch.Tensor, clean: torch.Tensor, head: int, position: 
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(patch_head)
 
 # %% [markdown]
@@ -806,7 +807,7 @@ check(patch_head)
 # The position: 2, 3 or 10
 predict("the position to patch", ...)
 
-# %%
+# %% tags=["code"]
 patched = use(patch_head)
 
 
@@ -822,7 +823,7 @@ def restored(layer, head, position):
 
 shares = torch.tensor([[restored(layer, head, t) for t in range(11)] for layer, head in every])  # (8, 11)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The share that each patch brings back
 figures.show(
     figures.inspection.patching(shares, [f"layer {layer}, head {head}" for layer, head in every], 2),
@@ -830,7 +831,7 @@ figures.show(
     f"Computed with {patched.whose}.",
 )
 
-# %%
+# %% tags=["code"]
 last = shares[4:, 10]
 print(f"layer 0, head {looks_back}, position {shares[looks_back].argmax()}: {shares[looks_back].max():.2f}")
 print("layer 1, position 10:", [round(share, 2) for share in last.tolist()], f"together {last.sum():.2f}")
@@ -848,9 +849,9 @@ print("layer 1, position 10:", [round(share, 2) for share in last.tolist()], f"t
 # gone, and with any one of them back it is not". Then remove them and measure. Here, *gone* means that the loss of repeated
 # tokens is at least that of new ones.
 #
-# ### Exercise 6: `necessary_heads(loss_without, scores, chance)`
+# ### Exercise: `necessary_heads(loss_without, scores, chance)`
 #
-# *Difficulty ★★★ · about 11 minutes*
+# *Difficulty ★★★, importance ●●○, about 11 minutes.*
 #
 # Name heads without which a behaviour is gone. The grader removes exactly these in a model that you have not seen, and measures
 # the loss. You can do the same: `loss_without(heads)` takes a list of pairs `(layer, head)`, possibly empty, and returns the
@@ -909,7 +910,7 @@ grade(necessary_heads)
 ### END HIDDEN TESTS
 
 
-# %%
+# %% tags=["code"]
 def highest_scores(loss_without, scores, chance):
     """All heads with an induction score above a half, without any measurement."""
     return [(layer, head) for layer, row in enumerate(scores.tolist()) for head in range(len(row)) if row[head] > 0.5]
@@ -934,7 +935,7 @@ print(f"Computed with {name_heads.whose} and {removed.whose}")
 # %% [markdown]
 # For the model of letters, more than one claim is right. Measure four:
 
-# %%
+# %% tags=["code"]
 claims = {
     "the head with the highest score": [(1, best)],
     "all of layer 1": [(1, head) for head in range(4)],
@@ -964,9 +965,9 @@ for name, heads in claims.items():
 # {\mathbf{W}_o^{h}}^\top$ with the head's own columns of $\mathbf{W}_o$, turns the vector that the head looks at into the
 # vector that it adds to the stream.
 #
-# ### Exercise 7: `qk_circuit(W_q, W_k, head, n_heads)`
+# ### Exercise: `qk_circuit(W_q, W_k, head, n_heads)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆, importance ●●○, about 6 minutes.*
 #
 # Make the QK circuit of one head, `(D, D)`, from two weights `(D, D)` as `nn.Linear` has them: the matrix `M` for which `x_q @
 # M @ x_k` is the unscaled score. *Review:* head $h$ owns rows `h * K` to `(h + 1) * K - 1` of both. Unless `n_heads` is at
@@ -1016,7 +1017,7 @@ grade(qk_circuit)
 # one term on each side: for the query the embedding of its letter, for the key what a head of layer 0 writes when it looks at a
 # letter. This gives a map of letters by letters.
 
-# %%
+# %% tags=["code"]
 circuit = use(qk_circuit, otherwise=torch_fallbacks.circuit)
 embedded = tiny.tokens.weight  # (26, 64): one row per letter
 
@@ -1043,7 +1044,7 @@ def looks_for(head, written):
 # The map: "the key's own letter", "what was written" or "both"
 predict("the map with a positive diagonal", ...)
 
-# %%
+# %% tags=["code"]
 own_letter = looks_for(0, embedded)
 written_before = looks_for(0, embedded @ moves(0, looks_back))  # (26, 26)
 unembed = tiny.unembed.weight.T
@@ -1057,7 +1058,7 @@ for (layer, head), logits in copies.items():
     print(f"  logits, OV circuit of layer {layer}, head {head}: {logits.diagonal().mean():5.1f} {logits.mean():5.1f}")
 print(f"Scores computed with {circuit.whose}")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What a head of layer 1 looks for, and what all four copy
 alphabet = list(tiny.letters.alphabet)
 figures.show(
@@ -1089,14 +1090,15 @@ figures.show(
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 7 minutes.* **What comes through layer 0?** In section 7 you corrupted the letter to look *for*. Now
-# corrupt the letter to *copy* instead: position 3 of `clean` becomes `drawn[:, 20]`, and the right letter is still `right`.
+# *Difficulty ★★☆, importance ●○○, about 7 minutes.* **What comes through layer 0?** In section 7 you corrupted the
+# letter to look *for*. Now corrupt the letter to *copy* instead: position 3 of `clean` becomes `drawn[:, 20]`, and the
+# right letter is still `right`.
 #
 # Patch all four heads of layer 0 at *all* positions from the clean run, with `right_logit` and a `change` as in section 7. What
 # share of the difference in the right letter's logit comes back? Guess before you run it; for the corrupted text of section 7 it
 # is 0.96.
 
-# %%
+# %% tags=["experiment"]
 other = clean.clone()
 other[:, 3] = drawn[:, 20]
 
@@ -1104,7 +1106,7 @@ other[:, 3] = drawn[:, 20]
 
 finding = ...  # a share: 0 is none of the difference, 1 is all of it
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -1114,7 +1116,7 @@ check("experiment", finding)
 # with its tokenizer: `openai-community/gpt2` (MIT licence, 550 MB) or `distilbert/distilgpt2` (Apache 2.0, 350 MB). Remove the
 # `#` to fetch it. You need a network connection and 2 GB of memory.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 from course import pretrained
 
 published = None
@@ -1149,7 +1151,7 @@ else:
 # The largest difference: "0", "below 0.001" or "above 0.01"
 predict("the two GELUs", ...)
 
-# %%
+# %% tags=["code"]
 grid = torch.linspace(-6, 6, 1001)
 formula = 0.5 * grid * (1 + torch.tanh(math.sqrt(2 / math.pi) * (grid + 0.044715 * grid**3)))
 approximate = nn.GELU(approximate="tanh")
@@ -1184,7 +1186,7 @@ print(f"logits of the loaded model differ by up to {changed:.0e}")
 # The logits: "change" or "stay"
 predict("the bias of the keys", ...)
 
-# %%
+# %% tags=["code"]
 with torch.no_grad():
     logits_before = model(tale_ids)
     biases = [block.attention.W_k.bias.clone() for block in model.blocks]
@@ -1240,7 +1242,7 @@ print(
 # return the last hidden state *already normalised*
 # ([transformers#26142](https://github.com/huggingface/transformers/pull/26142)), so that the norm is applied twice.
 
-# %%
+# %% tags=["code"]
 with torch.no_grad():
     run = lm.run(held_out)
     last_row = lens(run.hidden, lm.norm, lm.tokens.weight)[-1]
@@ -1267,18 +1269,18 @@ print(f"The lens's last row and the logits differ by up to {(last_row - run.logi
 # In lesson 12 attention connects two sequences.
 
 # %% [markdown]
-# ## Challenge: `head_contributions(head_outputs, W_o, direction)` (extra)
+# ## Exercise: `head_contributions(head_outputs, W_o, direction)` (extra)
 #
-# *Challenge ★★ · not graded · about 10 minutes*
+# *Difficulty ★★☆, importance ●○○, about 10 minutes.*
 #
 # Ablation runs the model again for each set of heads. **Direct logit attribution** measures all heads in one run. A logit is a
 # dot product of the stream with a row of the unembedding, and the stream is a *sum* to which each head adds a vector. So the
 # amount by which a model prefers one token to another is a sum too, with one term per head.
 #
-# `head_outputs` is `(B, H, T, K)`, as in exercise 5; `W_o` is `(D, D)`, as `nn.Linear` has it (out, in), without its bias;
-# `direction` is `(D,)`, for instance the row of one token minus that of the other. Return `(B, H, T)`: the dot product of the
-# direction with what each head adds to the stream at each position. You need no loop, and no tensor with a vector of width $D$
-# for each head.
+# `head_outputs` is `(B, H, T, K)`, as in `ablate`; `W_o` is `(D, D)`, as `nn.Linear` has it (out, in), without its
+# bias; `direction` is `(D,)`, for instance the row of one token minus that of the other. Return `(B, H, T)`: the dot
+# product of the direction with what each head adds to the stream at each position. You need no loop, and no tensor with
+# a vector of width $D$ for each head.
 #
 # **Worked example.** Two heads of width 1 gave 3 and 5, $\mathbf{W}_o = \begin{pmatrix} 1 & 2 \\ 3 & 1 \end{pmatrix}$, the
 # direction is $(1, -1)$. Head 0 adds $3 \cdot (1, 3)$, which counts $3 - 9 = -6$. Head 1 adds $5 \cdot (2, 1)$, which counts
@@ -1302,8 +1304,8 @@ def head_contributions(head_outputs: torch.Tensor, W_o: torch.Tensor, direction:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(head_contributions)
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -19,7 +19,7 @@
 #
 # **You need** masks (lesson 5), heads (lesson 6) and training (lesson 8). You need nothing from your earlier notebooks.
 #
-# **Time:** about 90 minutes, plus 25 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -34,7 +34,7 @@ from torch import nn
 
 begin("12_two_sequences")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The part of attention that this lesson changes
 figures.show(figures.diagram.two_sequences())
 
@@ -74,7 +74,7 @@ figures.show(figures.diagram.two_sequences())
 #
 # </details>
 
-# %% tags=["demo"]
+# %%
 review()
 
 # %% [markdown]
@@ -104,7 +104,7 @@ review()
 # You need not follow the code. `sentence` makes a random sentence with its alignment: for each word of Oru, the position of its
 # English word, or −1 if it has none, like `ka`.
 
-# %%
+# %% tags=["code"]
 ALIVE = {"hen": "kito", "fox": "raso", "child": "pani", "king": "doro", "wolf": "gare"}
 THINGS = {"boat": "melu", "tree": "suva", "river": "luma", "house": "taku"}
 NOUNS = ALIVE | THINGS
@@ -187,7 +187,7 @@ for _ in range(3):
 # The word after the verb: "ni" or "nu"
 predict("the word after the verb", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 parts = "the wolf that carries a boat".split(), "sees", "the river".split(), ""
 print(" ".join(word for word, _ in in_oru(*parts)))
 
@@ -197,7 +197,7 @@ print(" ".join(word for word, _ in in_oru(*parts)))
 # longest target.
 
 
-# %%
+# %% tags=["code"]
 def batch_of(n, generator, whens=("", "today", "again", "often")):
     """n sentences: source int64 (B, S), targets int64 (B, T), alignment int64 (B, T) with -1 where there is none."""
     made = [sentence(generator, whens) for _ in range(n)]
@@ -214,7 +214,7 @@ def batch_of(n, generator, whens=("", "today", "again", "often")):
 
 source, targets, alignment = batch_of(4, torch.Generator().manual_seed(69))
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A batch of four, padded in both languages
 figures.show(
     figures.sequences.padding(source, targets, ENGLISH, ORU),
@@ -244,9 +244,9 @@ figures.show(
 predict("a mask without its dimensions", ...)
 
 # %% [markdown]
-# ### Exercise 1: `CrossAttention(d_model, n_heads)`
+# ### Exercise: `CrossAttention(d_model, n_heads)`
 #
-# *Difficulty ★★☆ · about 12 minutes*
+# *Difficulty ★★☆, importance ●●●, about 12 minutes.*
 #
 # - `__init__` makes `W_q`, `W_k`, `W_v` and `W_o`, each an `nn.Linear(d_model, d_model, bias=False)`.
 # - `forward` takes `x`, `(B, T, D)`, `source`, `(B, S, D)`, and optionally `source_mask`, bool `(B, S)`, True where padded. It
@@ -308,7 +308,7 @@ grade(CrossAttention)
 # %% [markdown]
 # Here are the shapes in one call, for four sources and six target positions each:
 
-# %%
+# %% tags=["code"]
 Cross = use(CrossAttention, torch_fallbacks.CrossAttention)
 torch.manual_seed(0)
 output, weights = Cross(16, 2)(torch.randn(4, 6, 16), torch.randn(4, source.shape[1], 16), source == PAD)
@@ -325,9 +325,9 @@ print("largest weight on padding:", weights.masked_select((source == PAD)[:, Non
 #
 # The first word has no word before it, so the decoder reads `begin` there.
 #
-# ### Exercise 2: `teacher_inputs(targets, begin)`
+# ### Exercise: `teacher_inputs(targets, begin)`
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 4 minutes.*
 #
 # Return what the decoder reads when it has to predict `targets`, int64 `(B, T)`: the id `begin`, then all targets but the last.
 # Leave `targets` unchanged, because the loss needs them.
@@ -359,7 +359,7 @@ from grading.judge import grade
 grade(teacher_inputs)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 inputs_for = use(teacher_inputs, torch_fallbacks.teacher_inputs)
 for reads, predicts in zip(inputs_for(targets, BEGIN)[0].tolist(), targets[0].tolist(), strict=True):
     print(f"reads {ORU[reads] or '(padding)':10} predicts {ORU[predicts] or '(padding: not in the loss)'}")
@@ -378,7 +378,7 @@ print("Computed with", inputs_for.whose)
 # In the encoder below, self-attention is cross-attention with the same sequence in both places.
 
 
-# %%
+# %% tags=["code"]
 def mlp(d_model):
     """A norm, and an MLP with one hidden layer."""
     return nn.Sequential(
@@ -426,9 +426,9 @@ class Decoder(nn.Module):
 
 
 # %% [markdown]
-# ### Exercise 3: `EncoderDecoder(encoder, decoder)`
+# ### Exercise: `EncoderDecoder(encoder, decoder)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
 # Join any encoder and any decoder in one module.
 #
@@ -497,7 +497,8 @@ grade(EncoderDecoder)
 # every word right, and with one 82 %.)
 
 
-# %% tags=["demo"]
+# %% tags=["model"]
+# Takes about 15 seconds
 def train(model, data, steps, after=None, moments=(), inputs=inputs_for, peak=3e-3):
     """Train with teacher forcing: returns (losses, the results of `after()` after each of the `moments`)."""
     generator = torch.Generator().manual_seed(1)
@@ -564,14 +565,14 @@ print(f"with teacher forcing. Computed with {Joined.whose} and {inputs_for.whose
 # %% [markdown]
 # ### Predict: targets that are not shifted (extra)
 #
-# Next, a second model is trained in the same way, but without the shift of exercise 2: the decoder reads the `targets`
-# themselves, and has to predict them. What happens to its loss?
+# Next, a second model is trained in the same way, but without the shift of `teacher_inputs`: the decoder reads the
+# `targets` themselves, and has to predict them. What happens to its loss?
 
 # %%
 # The loss: "falls to nearly 0", "stays where it began" or "falls as far as with shifted inputs"
 predict("targets that are not shifted", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The loss, with shifted inputs and without
 torch.manual_seed(1)
 unshifted = Joined(Encoder(64), Decoder(64, len(ORU)))
@@ -595,10 +596,11 @@ figures.show(
 # Before attention, translation models passed a *single* vector from the encoder to the decoder (section 8). To try that,
 # average the memory over its positions.
 #
-# ### Step: one vector (extra)
+# ### Exercise: one vector (extra)
 #
-# *Step ★☆☆ · about 4 minutes.* Return the mean of `memory`, `(B, S, D)`, over the positions that are not padding, as a memory
-# with one position, `(B, 1, D)`. `source_mask` is bool `(B, S)`, True where padded. No source is all padding.
+# *Difficulty ★☆☆, importance ●○○, about 4 minutes.* Return the mean of `memory`, `(B, S, D)`, over the positions that
+# are not padding, as a memory with one position, `(B, 1, D)`. `source_mask` is bool `(B, S)`, True where padded. No
+# source is all padding.
 #
 # **Worked example.** The vectors $(1, 2)$, $(3, 6)$ and $(9, 9)$, of which the last is padding, give $(2, 4)$.
 
@@ -609,10 +611,10 @@ def one_vector(memory: torch.Tensor, source_mask: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(one_vector)
 
-# %%
+# %% tags=["code"]
 squeeze = use(one_vector)
 
 
@@ -634,7 +636,7 @@ class OneVectorDecoder(Decoder):
 # The share of sentences with every word right: "nearly all", "about two in three" or "fewer than half"
 predict("one vector for a sentence", ...)
 
-# %% tags=["demo"]
+# %% tags=["model"]
 torch.manual_seed(1)
 narrow = Joined(Encoder(64), OneVectorDecoder(64, len(ORU)))
 train(narrow, training_data, steps=400)
@@ -642,7 +644,7 @@ both = {"attention": model, "one vector": narrow}
 right = {name: right_sentences(one, *unseen[:2]).float() for name, one in both.items()}
 print("; ".join(f"{name}: {share.mean():.0%} of the sentences have every word right" for name, share in right.items()))
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The share of sentences with every word right, by the length of the source
 groups = [(5, 7), (8, 10), (11, 13), (14, 18)]
 shares = {
@@ -678,7 +680,7 @@ figures.show(
 # attention in 2014 has such a picture: an alignment of two sentences that nobody had taught the model. Row $t$ belongs to the
 # query at position $t$, which has *read* word $t - 1$ (for $t = 0$: `begin`) and has to *predict* word $t$.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights of one unseen sentence, with the true alignment framed
 english = [ENGLISH[i] for i in shown_source[0].tolist()]
 oru = [ORU[i] for i in shown_targets[0].tolist()]
@@ -702,16 +704,16 @@ figures.show(
 # its object. Most of the large weights follow them. The rows of `ka` and `end` have no frame, but their weights must sum to 1
 # as well, so they look somewhere. Move the slider through the training, and watch which words find their frames first.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Slider: the same sentence during training
 sliders.slider(look_at, start={"moment": 0}, strip=[{"moment": i} for i in range(4)], moment=(0, len(seen) - 1, 1))
 
 # %% [markdown]
 # One sentence proves little, so count over many.
 #
-# ### Exercise 4: `alignment_error(weights, alignment)`
+# ### Exercise: `alignment_error(weights, alignment)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●○, about 8 minutes.*
 #
 # `weights`, `(T, S)`, are the weights of one sentence, and `alignment`, int64 `(T,)`, is the true source position of each
 # target word, or −1 where it has none. Return the share of the words *that have a source* whose largest weight is elsewhere: a
@@ -750,7 +752,7 @@ from grading.judge import grade
 grade(alignment_error)
 ### END HIDDEN TESTS
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The error over all unseen sentences, and for each kind of word
 error_of = use(alignment_error, torch_fallbacks.alignment_error)
 forced(model, *unseen[:2])
@@ -780,7 +782,7 @@ for kind, names in KINDS.items():
 # one. The source is encoded once; the decoder runs once per word.
 
 
-# %%
+# %% tags=["code"]
 def step_of(model, source):
     """For one sentence (1, S): a function from a list of ids to the log-probabilities (N,) of the next one."""
     mask = source == PAD
@@ -795,11 +797,11 @@ def step_of(model, source):
 
 
 # %% [markdown]
-# ### Step: write greedily
+# ### Exercise: write greedily
 #
-# *Step ★☆☆ · about 4 minutes.* `step` maps a list of ids, `begin` first, to the log-probabilities `(N,)` of the next one. Start
-# with `[begin]` and append the most probable id, a plain int, until it is `end` or there are `max_length` ids after `begin`.
-# Return the list.
+# *Difficulty ★☆☆, importance ●●○, about 4 minutes.* `step` maps a list of ids, `begin` first, to the log-probabilities
+# `(N,)` of the next one. Start with `[begin]` and append the most probable id, a plain int, until it is `end` or there
+# are `max_length` ids after `begin`. Return the list.
 #
 # **Worked example.** If id 4 is the most probable after `begin` and `end` is the most probable after 4, the result is
 # `[begin, 4, end]`; with `max_length` 1 it is `[begin, 4]`.
@@ -811,13 +813,13 @@ def greedy(step: Callable[[list[int]], torch.Tensor], begin: int, end: int, max_
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(greedy)
 
-# %%
+# %% tags=["code"]
 write = use(greedy)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 written = write(step_of(model, shown_source), BEGIN, END, 27)
 print(" ".join(english), "\n   ", " ".join(ORU[i] for i in written[1:-1]), f"\nComputed with {write.whose}")
 
@@ -832,7 +834,7 @@ print(" ".join(english), "\n   ", " ".join(ORU[i] for i in written[1:-1]), f"\nC
 # The share of sentences with every word right: "about the same", "about two in three" or "less than half"
 predict("sentences in free running", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The model after 100 steps: with a teacher, and without
 young = Joined(Encoder(64), Decoder(64, len(ORU)))
 young.load_state_dict(seen[sorted(seen)[3]][1])
@@ -904,7 +906,7 @@ predict("the most probable translation", ...)
 #
 # where $y_0$ is `begin`, which is given and not predicted, and $T$ counts the tokens after it, including `end`.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Beam search with a width of 2: the sums of log-probabilities for two lengths
 first = [(("begin", "1"), -0.69, "kept"), (("begin", "2"), -0.92, "kept"), (("begin", "end"), -2.30, "dropped")]
 second = [
@@ -921,10 +923,10 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Step: the mean log-probability (extra)
+# ### Exercise: the mean log-probability (extra)
 #
-# *Step ★★☆ · about 5 minutes.* Compute the formula above for `ids`, a list that begins with `begin`. `step` maps the ids so far
-# to the log-probabilities of the next one. Return a plain number.
+# *Difficulty ★★☆, importance ●○○, about 5 minutes.* Compute the formula above for `ids`, a list that begins with
+# `begin`. `step` maps the ids so far to the log-probabilities of the next one. Return a plain number.
 #
 # **Worked example.** In the table, $(0, 2, 3)$ has the log-probabilities $\ln 0.4$ and $\ln 0.9$, so the result is
 # $-1.02 / 2 = -0.51$.
@@ -936,13 +938,13 @@ def mean_log_probability(step: Callable[[list[int]], torch.Tensor], ids: list[in
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(mean_log_probability)
 
 # %% [markdown]
-# ### Exercise 5: `beam_search(step, begin, end, width, max_length)`
+# ### Exercise: `beam_search(step, begin, end, width, max_length)`
 #
-# *Difficulty ★★★ · about 20 minutes*
+# *Difficulty ★★★, importance ●●○, about 20 minutes.*
 #
 # - `step` maps a list of ids, `begin` first, to the log-probabilities `(N,)` of the next one. Do not change the tensor that it
 #   returns.
@@ -1000,7 +1002,7 @@ grade(beam_search)
 # (Until your function passes, greedy search replaces it, so both give the same.)
 
 
-# %%
+# %% tags=["code"]
 def greedy_only(step, begin, end, width, max_length):
     """Greedy search, whatever the width is."""
     return write(step, begin, end, max_length)
@@ -1008,7 +1010,7 @@ def greedy_only(step, begin, end, width, max_length):
 
 search, mean_of = use(beam_search, otherwise=greedy_only), use(mean_log_probability)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Sentences with "often": greedy search, and beam search with a width of 2
 often = batch_of(30, torch.Generator().manual_seed(3), whens=("often",))
 begun, better, example = {"greedy": 0, "width 2": 0}, 0, ""
@@ -1034,16 +1036,17 @@ print(f"The first sentence, with the mean log-probability per token:\n{example}"
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* **Into how many moods must `ro` split before greedy search is misled?** `speaker(moods)`
-# is a `step` for a language with one sentence: id 2 (`ifa`, probability ⅓), or id 3 (`ro`, ⅔) and then one of `moods` ids, all
-# equally probable; after that, six more words and `end`, which are certain. `begin` is 0, `end` is 1.
+# *Difficulty ★★☆, importance ●○○, about 8 minutes.* **Into how many moods must `ro` split before greedy search is
+# misled?** `speaker(moods)` is a `step` for a language with one sentence: id 2 (`ifa`, probability ⅓), or id 3 (`ro`,
+# ⅔) and then one of `moods` ids, all equally probable; after that, six more words and `end`, which are certain. `begin`
+# is 0, `end` is 1.
 #
-# Your finding is the smallest number of moods for which the sequence with the best mean begins with `ifa`. Find it by calls of
-# `search` with a width of 20 and a `max_length` of 12. `search` is your `beam_search` once exercise 5 passes; until then it is
-# greedy search, which cannot find it.
+# Your finding is the smallest number of moods for which the sequence with the best mean begins with `ifa`. Find it by
+# calls of `search` with a width of 20 and a `max_length` of 12. `search` is your `beam_search` once it passes; until
+# then it is greedy search, which cannot find it.
 
 
-# %%
+# %% tags=["experiment"]
 def speaker(moods):
     """A `step` for a language with one sentence: ids 0 begin, 1 end, 2 ifa, 3 ro, 4 the other words, 5 … the moods."""
 
@@ -1064,7 +1067,7 @@ def speaker(moods):
 
 finding = ...  # a number of moods
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -1084,9 +1087,9 @@ check("experiment", finding)
 predict("the shape of the patches", ...)
 
 # %% [markdown]
-# ### Exercise 6: `patches(images, size)`
+# ### Exercise: `patches(images, size)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆, importance ●●○, about 10 minutes.*
 #
 # Cut images, `(B, C, H, W)`, into patches of `size` by `size` pixels, and return one row of numbers for each patch:
 # `(B, H/size * W/size, C * size * size)`. (Here `H` and `W` are height and width.) The patches are in reading order, from left
@@ -1133,7 +1136,7 @@ grade(patches)
 # order. The encoder is one linear layer and an embedding of positions. The decoder is the class that learned Oru, with another
 # vocabulary.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Images, and a model that reads them
 SIGNS = ["", "begin", "end", "cross", "ring", "bar", "corner"]
 SHAPES = torch.tensor(
@@ -1182,7 +1185,7 @@ with torch.no_grad():
 share = (logits.argmax(-1) == signs).all(-1).float().mean()
 print(f"{share:.0%} of 200 unseen images are read correctly. Computed with {cut.whose}.")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Where the decoder looks while it names each sign
 example = next(i for i, row in enumerate(signs.tolist()) if len(set(row)) == 4)  # three different signs
 figures.show(
@@ -1224,7 +1227,7 @@ figures.show(
 # Padding of the targets that is not masked: "a bug" or "not a bug"
 predict("padding of the targets", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 longer = F.pad(shown_targets, (0, 3), value=PAD)
 difference = forced(model, shown_source, longer)[:, : len(oru)] - forced(model, shown_source, shown_targets)
 print(f"With three padded positions, the logits of real words differ by up to {difference.abs().max().item():.0e}")
@@ -1250,8 +1253,8 @@ predict("patches in another order", ...)
 # %% [markdown]
 # ## 10. Seen in the wild (extra)
 #
-# **Shifted twice.** A model made its decoder's inputs by shifting the labels by one, as in exercise 2. Then it used a loss for
-# language models that shifts the labels once more.
+# **Shifted twice.** A model made its decoder's inputs by shifting the labels by one, as in `teacher_inputs`. Then it
+# used a loss for language models that shifts the labels once more.
 #
 # ```diff
 # - loss = causal_lm_loss(logits, labels)                              # compares position t with label t + 1
@@ -1289,7 +1292,7 @@ predict("patches in another order", ...)
 # $$ \operatorname{cross}(\mathbf{X}, \mathbf{Y}) = \operatorname{softmax}\!\left(
 #    \frac{(\mathbf{X} \mathbf{W}_q)(\mathbf{Y} \mathbf{W}_k)^\top}{\sqrt{d_k}} \right) \mathbf{Y} \mathbf{W}_v $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What you have built so far
 figures.show(
     figures.diagram.two_sequences(complete=True, weights=decoder.weights[0, 0, :8, :8]),
@@ -1303,9 +1306,9 @@ figures.show(
 # Words](https://arxiv.org/abs/2010.11929).
 
 # %% [markdown]
-# ## Challenge: `clipped_precision(written, reference, n)`
+# ## Exercise: `clipped_precision(written, reference, n)` (extra)
 #
-# *Challenge ★★ · not graded · about 10 minutes*
+# *Difficulty ★★☆, importance ●○○, about 10 minutes.*
 #
 # In this lesson, a translation was right or wrong, word by word. Sentences of a real language have many good translations, and
 # one extra word at the beginning moves all the others. So a common measure counts which **n-grams**, sequences of $n$
@@ -1334,8 +1337,8 @@ def clipped_precision(written: list[int], reference: list[int], n: int) -> float
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(clipped_precision)
 
-# %% tags=["demo"]
+# %%
 progress()

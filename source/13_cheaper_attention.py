@@ -17,7 +17,7 @@
 #
 # **You need** RoPE (lesson 7), the cache (lesson 9) and the habit of counting multiplications (lesson 10).
 #
-# **Time:** about 110 minutes, plus 30 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -32,7 +32,7 @@ from torch import nn
 
 begin("13_cheaper_attention")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The parts of attention that this lesson makes cheaper
 figures.show(figures.overview("cache"))
 
@@ -72,7 +72,7 @@ figures.show(figures.overview("cache"))
 #
 # </details>
 
-# %% tags=["demo"]
+# %%
 review()
 
 # %% [markdown]
@@ -87,10 +87,10 @@ review()
 # their keys and values from it. *Latent* means hidden: the vector is neither an input nor an output of the layer. Beside it,
 # the layer keeps one key of width $d_r$ that RoPE has rotated. Section 3 builds both.
 #
-# ### Step: the bytes of a latent cache
+# ### Exercise: the bytes of a latent cache
 #
-# *Step ★☆☆ · about 2 minutes.* Return the bytes of the latent vectors and rotated keys of `length` positions in all layers. There
-# is no factor of 2: one latent vector serves for keys and values.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Return the bytes of the latent vectors and rotated keys of `length`
+# positions in all layers. There is no factor of 2: one latent vector serves for keys and values.
 #
 # **Worked example.** Two layers, $d_c = 6$, $d_r = 4$, ten positions of two bytes per number: $2 \cdot (6 + 4) \cdot 10 \cdot 2 =
 # 400$ bytes.
@@ -102,7 +102,7 @@ def latent_cache_bytes(n_layers: int, d_latent: int, d_rope: int, length: int, e
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(latent_cache_bytes)
 
 # %% [markdown]
@@ -116,7 +116,7 @@ check(latent_cache_bytes)
 # The cache is smaller: "about 7 times", "about 70 times" or "about 700 times"
 predict("one vector for 128 heads", ...)
 
-# %%
+# %% tags=["code"]
 latent_bytes = use(latent_cache_bytes)
 sizes = {  # bytes per token, in half precision
     "Llama 2 7B, 32 heads": torch_fallbacks.cache_bytes(32, 32, 128, 1),
@@ -129,7 +129,7 @@ for name, size in sizes.items():
     print(f"{name:23} {size / 2**10:7.1f} KiB per token; {read:6.1f} ms to read 131,072 tokens once")
 print("Computed with", latent_bytes.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title KiB per token
 kib = {name.replace(", ", "\n"): size / 2**10 for name, size in sizes.items()}
 ax = figures.row(1, width=7.4, height=3.2)[1][0]
@@ -163,9 +163,9 @@ figures.show(
 #
 # Here $\odot$ multiplies number by number. With gains of 1, no score is above $\sqrt{d_k}$.
 #
-# ### Exercise 1: `qk_norm_scores(query, key, gain_q, gain_k)`
+# ### Exercise: `qk_norm_scores(query, key, gain_q, gain_k)`
 #
-# *Difficulty ★☆☆ · about 5 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 5 minutes.*
 #
 # Return the scores, `(..., T, S)`, of `query` `(..., T, K)` and `key` `(..., S, K)`. The gains are `(K,)`.
 #
@@ -211,7 +211,7 @@ grade(qk_norm_scores)
 # The scores become: "100 times as large", "10 times as large" or "the same"
 predict("queries a hundred times as long", ...)
 
-# %%
+# %% tags=["code"]
 normed = use(qk_norm_scores, cheaper_fallbacks.qk_norm_scores)
 some_queries, some_keys = torch.randn(2, 6, 16, generator=torch.Generator().manual_seed(2))
 gain = torch.ones(16)
@@ -225,9 +225,9 @@ print("Computed with", normed.whose)
 # **Soft-capping** leaves queries and keys as they are, and bends each score: $\text{cap} \cdot \tanh(s / \text{cap})$. Small
 # scores hardly change. Blocked scores are $-\infty$, and must stay so.
 #
-# ### Exercise 2: `soft_cap(scores, cap)`
+# ### Exercise: `soft_cap(scores, cap)`
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 4 minutes.*
 #
 # Return the capped scores, of the same shape. A score of −∞ stays −∞, and its gradient is 0. Unless `cap` is above 0, raise a
 # `ValueError` that names `cap` and its value.
@@ -270,7 +270,7 @@ grade(soft_cap)
 # The number
 predict("the largest capped score", ...)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Scores before and after soft-capping
 capped = use(soft_cap, cheaper_fallbacks.soft_cap)
 raw = torch.linspace(-150, 150, 61)
@@ -309,14 +309,14 @@ figures.show(
 # $$ s_{ij} = \frac{\mathbf{q}_i \cdot \mathbf{k}_j + \operatorname{RoPE}(\mathbf{q}^r_i) \cdot
 #    \operatorname{RoPE}(\mathbf{k}^r_j)}{\sqrt{d_k + d_r}} $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What the layer keeps, and what it computes again
 figures.show(figures.cheaper.latent_layer(), caption="Thick frames: what the cache holds.")
 
 # %% [markdown]
-# ### Exercise 3: `MultiHeadLatentAttention(d_model, n_heads, d_latent, d_rope)`
+# ### Exercise: `MultiHeadLatentAttention(d_model, n_heads, d_latent, d_rope)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★, importance ●●●, about 15 minutes.*
 #
 # Write the layer. All layers are `nn.Linear` without bias; `nn.Linear(D, C)` is written D → C here:
 #
@@ -401,7 +401,7 @@ from grading.judge import grade
 grade(MultiHeadLatentAttention)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 make = use(MultiHeadLatentAttention, cheaper_fallbacks.MultiHeadLatentAttention)
 torch.manual_seed(13)
 layer = make(96, 4, 32, 8)  # the width and the heads of the small language model
@@ -439,7 +439,7 @@ print("Computed with", make.whose)
 # sum comes first: $\sum_j a_{ij} \mathbf{W}_v \mathbf{c}_j = \mathbf{W}_v \sum_j a_{ij} \mathbf{c}_j$. This is the **absorbed form**:
 # the matrices of keys and values have moved to the query and to the output.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The absorbed form
 figures.show(
     figures.cheaper.latent_layer(absorbed=True),
@@ -447,9 +447,9 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Exercise 4: `absorbed_attention(query, latent, W_k, W_v, mask=None)`
+# ### Exercise: `absorbed_attention(query, latent, W_k, W_v, mask=None)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★, importance ●●○, about 15 minutes.*
 #
 # Each head has `K` rows of `W_k` and of `W_v`, `(H * K, C)`. They define its keys and values: products with `latent`, `(B, S,
 # C)`. Return the output, `(B, H, T, K)`, and the weights, `(B, H, T, S)`, of attention to these keys and values, without making
@@ -519,7 +519,7 @@ predict("one new token", ...)
 # Fewer: "making the keys", "absorbed" or "both the same"
 predict("the whole prompt", ...)
 
-# %%
+# %% tags=["code"]
 absorb = use(absorbed_attention, cheaper_fallbacks.absorbed_attention)
 
 
@@ -557,7 +557,7 @@ print("Computed with", absorb.whose)
 # The matrices: "one" or "one for each distance"
 predict("a rotation in between", ...)
 
-# %%
+# %% tags=["code"]
 pair = torch.eye(2)
 turned = [exercise_fallbacks.apply_rope(pair, torch.full((2,), distance)) for distance in (1, 2)]
 products = [turn @ torch.tensor([[1.0, 2.0], [0.5, -1.0]]) for turn in turned]
@@ -571,7 +571,7 @@ print(f"rotation times W_k at distances 1 and 2 differs by {(products[0] - produ
 #
 # The second way is to keep fewer tokens. The small model was trained on texts of 96 tokens. What happens to it in a text of 320?
 
-# %%
+# %% tags=["code"]
 lm = small_lm.load()
 ids = lm.encode(small_lm.held_out(4000))[: 12 * 320].view(12, 320)
 PARTS_OF_TEXT = {
@@ -615,9 +615,9 @@ predict("the first words leave", ...)
 # Such positions are called **attention sinks**. If they leave the window, their weight goes to other keys, and the head's
 # outputs become unlike those of training. So the repair is a window that always keeps the first few positions.
 #
-# ### Exercise 5: `sink_window_mask(T, window, sinks, S=None, device=None)`
+# ### Exercise: `sink_window_mask(T, window, sinks, S=None, device=None)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆, importance ●●○, about 6 minutes.*
 #
 # Return the mask, bool `(T, S)`, True = blocked. Query $i$ is at position $S - T + i$. A key is blocked if it is after the query, or
 # if it is `window` or more positions before it and is not one of the first `sinks` positions. Raise a `ValueError` if $S < T$, `window`
@@ -665,10 +665,10 @@ from grading.judge import grade
 grade(sink_window_mask)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 sink_mask = use(sink_window_mask, cheaper_fallbacks.sink_window_mask)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A window of three, without and with sinks
 figures.show(
     figures.masks.tables({f"{sinks} sinks": sink_mask(7, 3, sinks) for sinks in (0, 1, 2)}),
@@ -681,7 +681,7 @@ figures.show(
 # First, look at a head with a sink, made by hand. Every query has a high score with key 0, whose value is 0, so the head's
 # outputs are nearly 0.
 
-# %%
+# %% tags=["code"]
 random = torch.Generator().manual_seed(13)
 head_keys, head_queries, head_values = 0.7 * torch.randn(3, 24, 8, generator=random)
 head_keys[:, 0], head_queries[:, 0] = -1.0, 3.0
@@ -696,7 +696,7 @@ for sinks in (0, 1):
     )
 print("Computed with", sink_mask.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The weights of this head
 figures.show(
     figures.masks.weights(maps, per_row=2, cell=0.16),
@@ -719,7 +719,7 @@ figures.show(
 # The loss: "lower", "about the same" or "higher"
 predict("four sinks", ...)
 
-# %%
+# %% tags=["code"]
 streams = {"all positions": whole_text}
 for sinks in (0, 4):
     streams[f"window 64, {sinks} sinks"] = by_position(lm.losses_with(ids, mask=lambda T, s=sinks: sink_mask(T, 64, s)))
@@ -737,10 +737,10 @@ print("Computed with", sink_mask.whose)
 # before the rotation and count positions *in the cache*. The distance between a query and a sink is then less than the window
 # plus the number of sinks, however long the text is.
 #
-# ### Step: rows that stay
+# ### Exercise: rows that stay
 #
-# *Step ★★☆ · about 4 minutes.* `kept` is `(..., S, K)`. Return the rows of the first `sinks` positions and of the last `window`, in order
-# and each once.
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* `kept` is `(..., S, K)`. Return the rows of the first `sinks`
+# positions and of the last `window`, in order and each once.
 #
 # **Worked example.** Rows 0 to 5, one sink, a window of 2: rows 0, 4 and 5 stay. With three sinks and a window of 4, all six stay.
 
@@ -751,10 +751,10 @@ def keep_sinks(kept: torch.Tensor, sinks: int, window: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(keep_sinks)
 
-# %%
+# %% tags=["code"]
 stay = use(keep_sinks)
 window, sinks = 64, 4
 rotate = exercise_fallbacks.apply_rope
@@ -782,7 +782,7 @@ print(
 )
 print("Computed with", stay.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The loss in a text that is longer than those of training
 middles = [48, 80, 112, 192, 288]
 figures.show(
@@ -812,9 +812,9 @@ figures.show(
 # is cut into **pages**, each with room for a fixed number of positions (the paper calls them blocks). Each text has a **block
 # table**, the list of its pages in order. The pages of a text can be anywhere, and two texts can share a page.
 #
-# ### Step: where a position is
+# ### Exercise: where a position is
 #
-# *Step ★☆☆ · about 2 minutes.* Return the page that holds a position, and the row in it.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Return the page that holds a position, and the row in it.
 #
 # **Worked example.** With pages of 4 positions and the table `[7, 2]`, position 5 is in page 2, row 1.
 
@@ -825,13 +825,13 @@ def page_and_row(position: int, table: list[int], page_size: int) -> tuple[int, 
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(page_and_row)
 
 # %% [markdown]
-# ### Exercise 6: `PagedCache(n_pages, page_size, n_kv_heads, d_head)`
+# ### Exercise: `PagedCache(n_pages, page_size, n_kv_heads, d_head)`
 #
-# *Difficulty ★★★ · about 25 minutes*
+# *Difficulty ★★★, importance ●●●, about 25 minutes.*
 #
 # Write the class. `keys` and `values` are the pool, `(n_pages, page_size, G, K)` each, float32, made once. Each text has an id,
 # a number that `new` or `fork` returns; no id is used twice.
@@ -980,7 +980,7 @@ grade(PagedCache)
 # The number of pages
 predict("two continuations", ...)
 
-# %%
+# %% tags=["code"]
 Paged = use(PagedCache, cheaper_fallbacks.PagedCache)
 pool = Paged(8, 4, 2, 3)
 rows = torch.randn(11, 2, 3, generator=torch.Generator().manual_seed(6))
@@ -997,11 +997,11 @@ assert torch.equal(pool.read(first)[0], rows) and torch.equal(pool.read(second)[
 pool.free(first)
 print(f"text A is gone: {8 - pool.n_free} pages. Computed with {Paged.whose}")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The pool after the fork
 figures.show(figures.cheaper.pages(forked, 8, 4), caption="Hatched: pages that both texts have. Nothing was copied.")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The pool after one more position each
 figures.show(
     figures.cheaper.pages(continued, 8, 4),
@@ -1020,9 +1020,9 @@ figures.show(
 # here from −127 to 127, in units of a *scale*. Numbers that share a scale share its coarseness: one large number, an
 # **outlier**, makes the unit large for all others. So it matters *which* numbers share a scale.
 #
-# ### Exercise 7: `quantize(x, dim)`
+# ### Exercise: `quantize(x, dim)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●○, about 8 minutes.*
 #
 # The scale is the largest absolute value over `dim` (an int or a tuple of ints), divided by 127. It has the dtype of `x`, and size 1 in
 # `dim`. The codes are `x / scale`, rounded, as int8. Where all numbers over `dim` are 0, scale and codes are 0. Return `(codes, scale)`,
@@ -1060,9 +1060,9 @@ grade(quantize)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Step: back to numbers
+# ### Exercise: back to numbers
 #
-# *Step ★☆☆ · about 1 minute.* Return `codes * scale` in the dtype of `scale`.
+# *Difficulty ★☆☆, importance ●○○, about 1 minute.* Return `codes * scale` in the dtype of `scale`.
 #
 # **Worked example.** The code −4 with the scale 0.5 stands for −2.0.
 
@@ -1073,7 +1073,7 @@ def dequantize(codes: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(dequantize)
 
 # %% [markdown]
@@ -1086,7 +1086,7 @@ check(dequantize)
 # The smaller error: "a scale per token", "a scale per channel" or "equal"
 predict("which scale for keys", ...)
 
-# %%
+# %% tags=["code"]
 codes_of, numbers_of = use(quantize, cheaper_fallbacks.quantize), use(dequantize)
 texts = lm.encode(small_lm.held_out(4000))[: 16 * 96].view(16, 96)
 hidden = lm.run(texts).hidden
@@ -1107,7 +1107,7 @@ for number, block in enumerate(lm.blocks):
         )
 print(f"Computed with {codes_of.whose} and {numbers_of.whose}")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Where the outliers are
 block = lm.blocks[1]
 _, key, value = block.attention.heads(block.norm_1(hidden[1]))
@@ -1147,7 +1147,7 @@ figures.show(
 predict("eight bits in the loss", ...)
 
 
-# %%
+# %% tags=["code"]
 def rounded(x, dim, levels=127):
     """x rounded to whole numbers from -levels to levels, with a scale over dim; 127 levels are int8."""
     scale = x.abs().amax(dim, keepdim=True) / levels
@@ -1179,15 +1179,16 @@ for levels, bits in ((127, 8), (7, 4), (1, 2)):
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 7 minutes.* **How few levels do keys and values tolerate?** Find the smallest whole number of `levels` for which
-# `loss_with(levels)` is less than 0.05 above `exact`. Keys and values both have a scale per token.
+# *Difficulty ★★☆, importance ●○○, about 7 minutes.* **How few levels do keys and values tolerate?** Find the smallest
+# whole number of `levels` for which `loss_with(levels)` is less than 0.05 above `exact`. Keys and values both have a
+# scale per token.
 
-# %%
+# %% tags=["experiment"]
 # Your code: the loss for different numbers of levels
 
 finding = ...  # a number of levels
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -1200,7 +1201,7 @@ check("experiment", finding)
 # Attention ([Yuan et al.](https://arxiv.org/abs/2502.11089), February 2025) chooses blocks of keys, beside a window and
 # compressed keys. The cache stays as large as before; only less of it is read.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Three patterns
 positions = torch.arange(12)
 back = positions[:, None] - positions
@@ -1216,17 +1217,18 @@ figures.show(
 )
 
 # %% [markdown]
-# **Linear attention** drops the softmax. Without it, $\sum_j (\mathbf{q} \cdot \mathbf{k}_j) \mathbf{v}_j = (\sum_j \mathbf{k}_j
-# \mathbf{v}_j^\top)^\top \mathbf{q}$: the sum over the past is a matrix $\mathbf{F}$ of `(K, V)` numbers, called the **state**,
-# and does not grow with the text (in a more general form, [Katharopoulos et al.](https://arxiv.org/abs/2006.16236), June 2020).
-# What it holds is limited: keys that are not orthogonal disturb each other. The **delta rule** corrects this. Before it writes
-# a value, it reads what the state already has under this key, and writes only the difference ([Schlag et
-# al.](https://arxiv.org/abs/2102.11174), February 2021; trained in parallel by [Yang et al.](https://arxiv.org/abs/2406.06484),
-# June 2024). Some models mix such layers with full attention: Kimi Linear ([report](https://arxiv.org/abs/2510.26692),
-# October 2025) has three layers with a gated delta rule for each layer of full attention. The challenge below is the delta rule
-# without gates.
+# **Linear attention** drops the softmax. Without it,
+# $\sum_j (\mathbf{q} \cdot \mathbf{k}_j) \mathbf{v}_j = (\sum_j \mathbf{k}_j \mathbf{v}_j^\top)^\top \mathbf{q}$: the
+# sum over the past is a matrix $\mathbf{F}$ of `(K, V)` numbers, called the **state**, and does not grow with the text
+# (in a more general form, [Katharopoulos et al.](https://arxiv.org/abs/2006.16236), June 2020). What it holds is
+# limited: keys that are not orthogonal disturb each other. The **delta rule** corrects this. Before it writes a value,
+# it reads what the state already has under this key, and writes only the difference ([Schlag et
+# al.](https://arxiv.org/abs/2102.11174), February 2021; trained in parallel by [Yang et
+# al.](https://arxiv.org/abs/2406.06484), June 2024). Some models mix such layers with full attention: Kimi Linear
+# ([report](https://arxiv.org/abs/2510.26692), October 2025) has three layers with a gated delta rule for each layer of
+# full attention. The exercise below is the delta rule without gates.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What a layer keeps as the text grows
 lengths = [2**n for n in range(4, 18)]
 figures.show(
@@ -1253,7 +1255,7 @@ figures.show(
 # chooses a few of them for each token ([Shazeer et al.](https://arxiv.org/abs/1701.06538), January 2017). All experts are kept,
 # but few are used for a token. It makes the feed-forward part cheaper, but not attention.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title Parameters in all, and used for one token
 ax = figures.row(1, width=7.4, height=3.0)[1][0]
 figures.bars(
@@ -1296,7 +1298,7 @@ figures.show(
 # The divisor: "the root of 64" or "the root of 32"
 predict("the scale of absorbed scores", ...)
 
-# %%
+# %% tags=["code"]
 q = torch.randn(1, 8, 3, 32, generator=torch.Generator().manual_seed(9))
 from_keys, from_latents = with_keys(q, kept, to_keys, to_values)[1], absorb(q, kept, to_keys, to_values)[1]
 print(
@@ -1341,7 +1343,7 @@ print(
 #
 # $$ \mathbf{q} \cdot (\mathbf{W}_k \mathbf{c}_j) = (\mathbf{W}_k^\top \mathbf{q}) \cdot \mathbf{c}_j $$
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title What you have built so far
 figures.show(figures.overview("tiles", complete=True))
 
@@ -1351,9 +1353,9 @@ figures.show(figures.overview("tiles", complete=True))
 #
 # In lesson 14 the question is what a model reads, and who chooses what it says.
 #
-# ## Challenge: `delta_rule(query, key, value, beta, state=None)` (extra)
+# ## Exercise: `delta_rule(query, key, value, beta, state=None)` (extra)
 #
-# *Challenge ★★ · not graded · about 15 minutes*
+# *Difficulty ★★☆, importance ●○○, about 15 minutes.*
 #
 # The state $\mathbf{F}$, `(..., K, V)`, begins with zeros or with `state`. For each position $t$, in order, with a number $\beta_t$ from 0 to 1:
 #
@@ -1387,8 +1389,8 @@ def delta_rule(
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(delta_rule)
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -19,7 +19,7 @@
 # **You need** softmax and temperature (lesson 2) and training (lesson 8). From lesson 9 it helps to know why one call with
 # many tokens is cheaper than many calls.
 #
-# **Time:** about 115 minutes, plus 45 for the parts marked *extra*
+# **Time:**
 
 # %%
 import math
@@ -34,7 +34,7 @@ from torch import nn
 
 begin("14_tokens_and_choices")
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The attention between the two halves of this lesson
 figures.show(figures.overview("cache", complete=True))
 
@@ -72,7 +72,7 @@ figures.show(figures.overview("cache", complete=True))
 #
 # </details>
 
-# %% tags=["demo"]
+# %%
 review()
 
 # %% [markdown]
@@ -81,7 +81,7 @@ review()
 # As in lesson 3, a token is a piece of text that has a number, its id, and the vocabulary is the list of all tokens. In lessons 8
 # and 9 a token was a word or a punctuation mark. This makes short lists, but a word that is not in the vocabulary has no id:
 
-# %%
+# %% tags=["code"]
 lm = small_lm.load()
 try:
     lm.encode("The boat reached the fjord.")
@@ -101,7 +101,7 @@ except ValueError as error:
 # The number of bytes of "naïve🙂"
 predict("bytes of six characters", ...)
 
-# %%
+# %% tags=["code"]
 for character in "naïve🙂":
     print(character, list(character.encode("utf-8")))
 
@@ -110,7 +110,7 @@ for character in "naïve🙂":
 # long lists cost time. Tokenizers take a middle way: frequent runs of bytes get an id of their own, and everything else stays
 # as single bytes.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title A sentence in words, in pieces and in bytes
 SENTENCE = "The boat reached the bank."
 in_words = [b"The", b" boat", b" reached", b" the", b" bank", b"."]
@@ -140,10 +140,10 @@ figures.show(
 predict("the first merge", ...)
 
 # %% [markdown]
-# ### Step: count the pairs
+# ### Exercise: count the pairs
 #
-# *Step ★☆☆ · about 2 minutes.* Return a dictionary from each pair of neighbours in a list of ids to the number of times it occurs.
-# Overlapping pairs count.
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.* Return a dictionary from each pair of neighbours in a list of ids
+# to the number of times it occurs. Overlapping pairs count.
 #
 # **Worked example.** The ids 7, 7, 7, 5 have the pair (7, 7) twice and (7, 5) once.
 
@@ -154,10 +154,10 @@ def count_pairs(ids: list[int]) -> dict[tuple[int, int], int]:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(count_pairs)
 
-# %%
+# %% tags=["code"]
 count = use(count_pairs)
 some = list(b"hug pug hugs mug")
 for pair, often in sorted(count(some).items(), key=lambda item: -item[1])[:3]:
@@ -165,10 +165,10 @@ for pair, often in sorted(count(some).items(), key=lambda item: -item[1])[:3]:
 print("Counted with", count.whose)
 
 # %% [markdown]
-# ### Step: join a pair
+# ### Exercise: join a pair
 #
-# *Step ★★☆ · about 4 minutes.* Return a new list in which `pair` is replaced by the id `new` wherever it occurs. Go from left to
-# right, and leave `ids` as it was.
+# *Difficulty ★★☆, importance ●●○, about 4 minutes.* Return a new list in which `pair` is replaced by the id `new`
+# wherever it occurs. Go from left to right, and leave `ids` as it was.
 #
 # **Worked example.** In 7, 7, 7, 5 the pair (7, 7) is replaced by 256: the result is 256, 7, 5. The second and third 7 are a
 # pair as well, but the second is already used.
@@ -180,13 +180,13 @@ def join_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(join_pair)
 
 # %% [markdown]
-# ### Exercise 1: `train_bpe(text, n_merges)`
+# ### Exercise: `train_bpe(text, n_merges)`
 #
-# *Difficulty ★★☆ · about 12 minutes*
+# *Difficulty ★★☆, importance ●●●, about 12 minutes.*
 #
 # Return the list of merges, each a pair of ids.
 #
@@ -195,7 +195,8 @@ check(join_pair)
 #   learn different tokens from the same text.
 # - End early when no pair occurs twice. If `n_merges` is below 0, raise a `ValueError` that names it and its value.
 #
-# You may call your steps; a mistake in them costs no points here. You may not use a package that tokenizes.
+# You may call your `count_pairs` and `join_pair`; a mistake in them costs no points here. You may not use a package
+# that tokenizes.
 #
 # **Worked example.** `train_bpe("abababc", 5)`: the bytes are 97, 98, 97, 98, 97, 98, 99. The pair (97, 98) occurs three times
 # and becomes 256: now 256, 256, 256, 99. The pair (256, 256) occurs twice, since overlapping pairs count, and becomes 257: now
@@ -247,7 +248,7 @@ grade(train_bpe)
 # %% [markdown]
 # Now train a tokenizer on stories of the river town, the text of lesson 8: 256 merges, from about 20,000 bytes.
 
-# %%
+# %% tags=["code"]
 from course.models.river_town import generate_stories
 
 learn_merges = use(train_bpe, token_fallbacks.train_bpe)
@@ -268,7 +269,7 @@ print("Learned with", learn_merges.whose)
 # Such a piece: "exists" or "does not exist"
 predict("across words", ...)
 
-# %%
+# %% tags=["code"]
 inside = [piece.decode() for piece in pieces[256:] if b" " in piece.strip(b" ")]
 print("pieces with a space inside:", inside)
 
@@ -278,7 +279,7 @@ print("pieces with a space inside:", inside)
 # and each distinct word has to be encoded only once. This also explains why so many tokens of GPT models *begin* with a space,
 # while many of yours end with one.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The same words after more and more merges
 encode_with = token_fallbacks.encode
 rows = {}
@@ -297,9 +298,9 @@ figures.show(
 # The merges are learned once. To encode a new text, you *apply* them in the order in which they were learned. Which pairs are
 # frequent in the new text does not matter.
 #
-# ### Exercise 2: `encode(text, merges)`
+# ### Exercise: `encode(text, merges)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆, importance ●●●, about 10 minutes.*
 #
 # Return the ids of `text`. Begin with its bytes. As long as any learned pair occurs, take the one of them that was learned
 # first, and join it everywhere, from left to right.
@@ -344,9 +345,9 @@ grade(encode)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Exercise 3: `decode(ids, merges)`
+# ### Exercise: `decode(ids, merges)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 6 minutes.*
 #
 # Return the text of a list or tensor of ids: put the bytes of all pieces together, *then* read them as UTF-8. A model may
 # produce any ids, so the bytes may not be valid UTF-8; `bytes.decode("utf-8", errors="replace")` then
@@ -397,7 +398,7 @@ to_ids, to_text = use(encode, token_fallbacks.encode), use(decode, token_fallbac
 # The text becomes: "an error", "an id for unknown text" or "ids of single bytes and short pieces"
 predict("a text never seen", ...)
 
-# %%
+# %% tags=["code"]
 for text in ("Größe: 42 m²", "水 नमस्ते 🙂", "", "tab\tand\r\nlines"):
     ids = to_ids(text, merges)
     assert to_text(ids, merges) == text
@@ -427,7 +428,7 @@ year_merges = learn_merges(years, 60)
 # The number of tokens of "2147"
 predict("tokens of a year", ...)
 
-# %%
+# %% tags=["code"]
 year_pieces = [bytes([i]) for i in range(256)]
 for left, right in year_merges:
     year_pieces.append(year_pieces[left] + year_pieces[right])
@@ -450,7 +451,7 @@ for number in ("2024", "1999", "2147", "20240"):
 # The two lists are: "always equal" or "not always equal"
 predict("two halves", ...)
 
-# %%
+# %% tags=["code"]
 show = {"the boat": to_ids("the boat", merges), "the + boat": to_ids("the", merges) + to_ids(" boat", merges)}
 for name, ids in show.items():
     print(f"{name:12} {ids} {[pieces[i].decode() for i in ids]}")
@@ -473,7 +474,7 @@ for name, ids in show.items():
 # The number of ids
 predict("the same sentence in Hindi", ...)
 
-# %%
+# %% tags=["code"]
 for text in (
     "The boat is at the river.",
     "Das Boot liegt am Fluss.",
@@ -517,7 +518,7 @@ predict("the vector of an absent token", ...)
 # of lesson 8 does. No gradient steps are needed. To save time, all three read only about half of the stories.
 
 
-# %%
+# %% tags=["code"]
 def ids_of(text, merges):
     """The ids of a text, int64 (T,), line by line, so that no token spans two stories."""
     return torch.tensor([i for line in text.splitlines(keepends=True) for i in to_ids(line, merges)])
@@ -554,11 +555,11 @@ for name in ("bytes", "your tokens"):
 predict("the better tokens", ...)
 
 # %% [markdown]
-# ### Step: bits per byte
+# ### Exercise: bits per byte
 #
-# *Step ★☆☆ · about 2 minutes.* A loss per token depends on how large the tokens are. So does the **perplexity**, $e^\mathcal{L}$
-# (lesson 8). To compare, spread the loss of the whole text over something that does not depend on the tokens: its bytes. Return
-# **bits per byte**; a bit is $\ln 2$ nats.
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* A loss per token depends on how large the tokens are. So does the
+# **perplexity**, $e^\mathcal{L}$ (lesson 8). To compare, spread the loss of the whole text over something that does not
+# depend on the tokens: its bytes. Return **bits per byte**; a bit is $\ln 2$ nats.
 #
 # **Worked example.** A text of 8 bytes is 4 tokens, and each costs $2 \ln 2 = 1.386$ nats, which is 2 bits. So the text costs 8
 # bits: 1 bit per byte.
@@ -570,10 +571,10 @@ def bits_per_byte(nats_per_token: float, n_tokens: int, n_bytes: int) -> float:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(bits_per_byte)
 
-# %%
+# %% tags=["code"]
 per_byte = use(bits_per_byte)
 for name, (_, _, unseen) in texts.items():
     bits = per_byte(nats[name], len(unseen), n_bytes)
@@ -592,7 +593,8 @@ print("Computed with", per_byte.whose)
 # three runs do nearly the same amount of work. Together they take about a minute.
 
 
-# %% tags=["demo"]
+# %% tags=["model"]
+# Takes about 60 seconds
 def train_on(ids, N, steps=200, batch_size=16, T=64, peak=4e-3):
     """The small model before training, and after training on ids (L,)."""
     model = small_lm.untrained([str(i) for i in range(N)], seed=0)
@@ -613,7 +615,7 @@ def train_on(ids, N, steps=200, batch_size=16, T=64, peak=4e-3):
 
 trained = {name: train_on(ids, N) for name, (N, ids, _) in texts.items()}
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 print(
     "              N   parameters  bytes per token  nats per token  perplexity  bits per byte  (bigram)  context in bytes"
 )
@@ -635,7 +637,7 @@ print("Computed with", to_ids.whose, "and", per_byte.whose)
 # training, it helps that the tokenizer already knows which bytes belong together; a model that is trained for longer can learn
 # that itself.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 own_lm, at_first = trained["your tokens"]
 ids = ids_of("The boat ", merges)
 generator = torch.Generator().manual_seed(3)
@@ -647,7 +649,7 @@ print(to_text(ids, merges))
 # The model writes pieces of words, and has learned something about which pieces form words. And the absent tokens? Compare how the
 # rows of the embedding table have moved in training.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 moved = F.normalize(own_lm.tokens.weight - at_first, dim=-1)  # (N, D)
 present = torch.bincount(texts["your tokens"][1], minlength=len(moved)) > 20
 absent = torch.bincount(texts["your tokens"][1], minlength=len(moved)) == 0
@@ -674,12 +676,14 @@ for name, group in {"absent": absent, "present": present}.items():
 # A low temperature (lesson 2) reduces their share, but also the variety. The other rules cut off this *tail*: they set the
 # probabilities of improbable tokens to 0 and rescale the others.
 #
-# The simplest rule, **top-k**, keeps the $k$ most probable tokens. (The challenge of lesson 8 did the same, and handled ties.)
+# The simplest rule, **top-k**, keeps the $k$ most probable tokens. (`top_k` in lesson 8 did the same, and handled
+# ties.)
 #
-# ### Step: keep the k most probable tokens
+# ### Exercise: keep the k most probable tokens
 #
-# *Step ★☆☆ · about 3 minutes.* `logits` is `(..., N)`, and no two logits in a row are equal. Return the probabilities when only
-# the `k` most probable tokens of each row are kept; if `k` is larger than `N`, keep all.
+# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* `logits` is `(..., N)`, and no two logits in a row are equal.
+# Return the probabilities when only the `k` most probable tokens of each row are kept; if `k` is larger than `N`, keep
+# all.
 #
 # **Worked example.** The logits $(\ln 1, \ln 4, \ln 2, \ln 3)$ and $k = 2$: the exponentials 4 and 3 are left, so the probabilities
 # are $(0, \tfrac47, 0, \tfrac37)$.
@@ -691,7 +695,7 @@ def top_k_probabilities(logits: torch.Tensor, k: int) -> torch.Tensor:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(top_k_probabilities)
 
 # %% [markdown]
@@ -699,9 +703,9 @@ check(top_k_probabilities)
 # sampling* ([Holtzman et al. 2019](https://arxiv.org/abs/1904.09751)), adapts: it keeps the smallest set of most probable tokens
 # whose probabilities sum to at least $p$. So it also keeps the token with which the sum reaches $p$.
 #
-# ### Exercise 4: `top_p(logits, p)`
+# ### Exercise: `top_p(logits, p)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●○, about 8 minutes.*
 #
 # Return the probabilities `(..., N)`. At least one token is kept in each row, and $p = 1$ keeps every token, even if a rounded sum
 # reaches 1 early. Raise a `ValueError` that names `p` and its value unless $0 < p \le 1$.
@@ -744,9 +748,9 @@ grade(top_p)
 # **Min-p** ([Nguyen et al. 2024](https://arxiv.org/abs/2407.01082)) uses a simpler rule: a token is kept if it has at least
 # $p$ times the probability of the most probable one. Finding these tokens needs no sorting and no running sum.
 #
-# ### Exercise 5: `min_p(logits, p)`
+# ### Exercise: `min_p(logits, p)`
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 4 minutes.*
 #
 # Return the probabilities `(..., N)`. Raise a `ValueError` that names `p` and its value unless $0 \le p \le 1$.
 #
@@ -791,7 +795,7 @@ grade(min_p)
 # Tokens kept: "about 7", "about 20" or "more than 100"
 predict("at a high temperature", ...)
 
-# %%
+# %% tags=["code"]
 nucleus, relative, first_k = (
     use(top_p, token_fallbacks.top_p),
     use(min_p, token_fallbacks.min_p),
@@ -809,7 +813,7 @@ print("Computed with", nucleus.whose, "and", relative.whose)
 # another question: [Schaeffer et al. 2025](https://arxiv.org/abs/2506.13681) examined the evidence again, and found no advantage
 # in quality or diversity over the older rules.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The next token under six rules
 order = logits.argsort(descending=True)[:10]
 rules = {
@@ -841,15 +845,15 @@ figures.show(
 # The probability: "falls", "rises" or "stays"
 predict("division by the penalty", ...)
 
-# %%
+# %% tags=["code"]
 two = torch.tensor([1.0, -3.0])
 for name, changed in {"before": two, "divided": torch.tensor([1.0, -3.0 / 1.5])}.items():
     print(f"{name:8} {changed.softmax(-1)[1]:.3f}")
 
 # %% [markdown]
-# ### Exercise 6: `penalize_repeats(logits, ids, penalty)`
+# ### Exercise: `penalize_repeats(logits, ids, penalty)`
 #
-# *Difficulty ★☆☆ · about 5 minutes*
+# *Difficulty ★☆☆, importance ●●○, about 5 minutes.*
 #
 # `logits` is `(N,)`; `ids`, int64 `(T,)`, holds all tokens so far, possibly none. Return new logits: those of tokens in `ids` are
 # divided by `penalty` if they are positive, else multiplied by it. A token that occurs five times is penalized once. Raise a
@@ -887,7 +891,7 @@ from grading.judge import grade
 grade(penalize_repeats)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 penalize = use(penalize_repeats, token_fallbacks.penalize_repeats)
 for penalty in (1.0, 1.2, 3.0):
     ids = lm.encode("The boat reached the river bank.")
@@ -913,9 +917,9 @@ print("Computed with", penalize.whose)
 # Here $x_0, \dots, x_{T-1}$ are the tokens of the prompt and $y_0, \dots, y_{M-1}$ those of the continuation. One call of the
 # model returns all the logits that you need.
 #
-# ### Exercise 7: `continuation_log_probability(model, prompt, continuation)`
+# ### Exercise: `continuation_log_probability(model, prompt, continuation)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆, importance ●●○, about 8 minutes.*
 #
 # Return the sum, `()`. `model` maps ids `(B, T)` to logits `(B, T, N)`; call it once. Note which row predicts which token.
 #
@@ -960,7 +964,7 @@ grade(continuation_log_probability)
 # Higher: "always A", "always B" or "it depends on the model"
 predict("a longer answer", ...)
 
-# %%
+# %% tags=["code"]
 log_probability = use(continuation_log_probability, token_fallbacks.continuation_log_probability)
 prompt = lm.encode("The boat reached the river")
 for answer in ("bank", "bank and looked at the water", "landing", "teacher"):
@@ -973,7 +977,7 @@ print("Computed with", log_probability.whose)
 # Each further factor is at most 1, so the sum favours short answers. The mean per token favours long answers whose ends are easy
 # to predict. Benchmarks differ in which of the two they use, and some divide by the number of bytes; the ranking can differ, too.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The same text, with the prompt cut at different places
 cuts = (("The boat reached ", "the river"), ("The boat reached", " the river"), ("The boat reached th", "e river"))
 for first, second in cuts:
@@ -996,7 +1000,7 @@ print("Computed with", to_ids.whose, "and", log_probability.whose)
 # character is not allowed there. Here is one for a small part of JSON: an object whose values are strings and numbers.
 
 
-# %%
+# %% tags=["code"]
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 NEXT_STATE = {  # state: {characters: the state after one of them}
     "start": {"{": "open"},
@@ -1033,9 +1037,9 @@ for text in ('{"boat":12}', '{"boat":"old","age":7}', '{"boat":}', "boat"):
 # A token may have several characters and pass through several states: `":` ends a key and begins a value. So you have to try each
 # token character by character.
 #
-# ### Exercise 8: `allowed_tokens(state, pieces, advance)`
+# ### Exercise: `allowed_tokens(state, pieces, advance)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆, importance ●●○, about 6 minutes.*
 #
 # `pieces` is a list of `N` strings. Return a bool tensor `(N,)`: True where *all* characters of the piece are allowed, one after
 # the other, beginning in `state`. An empty piece is not allowed, because a model could write it forever. A state may be any
@@ -1078,7 +1082,7 @@ from grading.judge import grade
 grade(allowed_tokens)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 allowed = use(allowed_tokens, token_fallbacks.allowed_tokens)
 strings = [piece.decode() if piece.isascii() else "" for piece in pieces]  # a part of a character is never allowed here
 for state in ("start", "open", "in a key", "in a number"):
@@ -1090,7 +1094,7 @@ print("Computed with", allowed.whose)
 # %% [markdown]
 # Now let the model that you trained in section 5 write JSON. It has never seen any: the stories contain no braces.
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 for seed in range(3):
     generator, written, state = torch.Generator().manual_seed(seed), ids_of("The captain ", merges), "start"
     text = ""
@@ -1118,13 +1122,14 @@ print("Computed with", allowed.whose)
 # positions, and at one more ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192), [Chen et al.
 # 2023](https://arxiv.org/abs/2302.01318)).
 #
-# The rule for one position, which the challenge `speculate` of lesson 9 derives, is as follows. Let $p_j$ be the target's
-# probability of token $j$ there, and $q_j$ the draft's. Accept a drafted token $j$ with probability $\min(1, p_j / q_j)$. After a
-# rejection, draw another token from what the draft lacks: $\max(0, p_j - q_j)$ for each token $j$, divided by the sum of these.
+# The rule for one position, which `speculate` in lesson 9 derives, is as follows. Let $p_j$ be the target's probability
+# of token $j$ there, and $q_j$ the draft's. Accept a drafted token $j$ with probability $\min(1, p_j / q_j)$. After a
+# rejection, draw another token from what the draft lacks: $\max(0, p_j - q_j)$ for each token $j$, divided by the sum
+# of these.
 #
-# ### Exercise 9: `verify_draft(drafted, draft, target, chances)`
+# ### Exercise: `verify_draft(drafted, draft, target, chances)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆, importance ●●○, about 10 minutes.*
 #
 # - `drafted` is int64 `(M,)`; row $i$ of `draft`, `(M, N)`, is the distribution from which token $i$ was drawn. Row $i$ of `target`,
 #   `(M + 1, N)`, is the target's distribution at the same position; its last row is for the position after all drafted tokens.
@@ -1186,9 +1191,9 @@ grade(verify_draft)
 predict("a bad draft", ...)
 
 # %% [markdown]
-# ### Exercise 10: `emitted_distribution(verify, draft, target)`
+# ### Exercise: `emitted_distribution(verify, draft, target)`
 #
-# *Difficulty ★★★ · about 12 minutes*
+# *Difficulty ★★★, importance ●●○, about 12 minutes.*
 #
 # `draft` and `target` are distributions `(N,)`. Return the distribution `(N,)` of the first emitted token, exact to
 # 0.001, for *any* function `verify`, right or wrong: find its threshold and its distributions by calling it. Call it as
@@ -1240,7 +1245,7 @@ from grading.judge import grade
 grade(emitted_distribution)
 ### END HIDDEN TESTS
 
-# %%
+# %% tags=["code"]
 emitted, verify = (
     use(emitted_distribution, token_fallbacks.emitted_distribution),
     use(verify_draft, token_fallbacks.verify_draft),
@@ -1272,7 +1277,7 @@ print("Computed with", emitted.whose, "and", verify.whose)
 # mixed with which word followed the last one.
 
 
-# %%
+# %% tags=["code"]
 def by_counting(ids):
     """The draft: the distribution (N,) of the next token, from counts of what followed the last two and the last one."""
     text, last, before = texts["words"][1], ids[-1], ids[-2]
@@ -1310,7 +1315,7 @@ print(f"\n{len(written) - len(prompt)} tokens in {len(calls)} calls of {target.w
 print(f"accepted: {100 * share:.0f} % of the drafted tokens that were checked")
 print("Verified with", verify.whose)
 
-# %% tags=["demo"]
+# %% tags=["picture"]
 # @title The first calls of the target
 names = target.words
 figures.show(
@@ -1329,7 +1334,7 @@ figures.show(
 # Tokens per call: "about 1.9", "about 3" or "about 5"
 predict("tokens per call", ...)
 
-# %%
+# %% tags=["code"]
 for rate in (0.3, 0.5, 0.8, 0.95):
     per_call = {M: sum(rate**i for i in range(M + 1)) for M in (1, 4, 16)}
     print(f"accepted {rate:4}:", ", ".join(f"M = {M}: {number:.2f} tokens per call" for M, number in per_call.items()))
@@ -1354,16 +1359,17 @@ for rate in (0.3, 0.5, 0.8, 0.95):
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 6 minutes.* **How many merges halve a text?** Take `text = held_out[:4000]`, and encode it with the first
-# $m$ merges, `merges[:m]`, for growing $m$. Your finding is the smallest $m$ with which the text has at most half as many ids as
-# bytes. Plot the number of ids against $m$ as well: where do further merges help most?
+# *Difficulty ★★☆, importance ●○○, about 6 minutes.* **How many merges halve a text?** Take `text = held_out[:4000]`,
+# and encode it with the first $m$ merges, `merges[:m]`, for growing $m$. Your finding is the smallest $m$ with which
+# the text has at most half as many ids as bytes. Plot the number of ids against $m$ as well: where do further merges
+# help most?
 
-# %%
+# %% tags=["experiment"]
 # Your code: the number of ids for 0 to 256 merges, and a plot
 
 finding = ...  # a number of merges
 
-# %% tags=["demo"]
+# %%
 check("experiment", finding)
 
 # %% [markdown]
@@ -1379,7 +1385,7 @@ check("experiment", finding)
 # The two ways: "the same" or "different"
 predict("the mask only removes what is wrong", ...)
 
-# %%
+# %% tags=["code"]
 first, x_after = {"a": 0.9, "b": 0.1}, {"a": 0.01, "b": 1.0}
 valid = {letter + "x": first[letter] * x_after[letter] for letter in first}
 for text, share in valid.items():
@@ -1442,9 +1448,9 @@ for text, share in valid.items():
 # Transformers via Speculative Decoding](https://arxiv.org/abs/2211.17192), with the proof of what you computed.
 
 # %% [markdown]
-# ## Challenge: `train_bpe_counted(ids, n_merges)` (extra)
+# ## Exercise: `train_bpe_counted(ids, n_merges)` (extra)
 #
-# *Challenge ★★ · not graded · about 25 minutes*
+# *Difficulty ★★☆, importance ●○○, about 25 minutes.*
 #
 # `train_bpe` counts all pairs again after each merge. But a join changes only the pairs next to it. Learn the same merges with
 # counts that are *updated*.
@@ -1454,8 +1460,8 @@ for text, share in valid.items():
 # the id at position `i` and the next id as a pair, or None where there is no pair; each call counts as one *look*.
 # `ids.join(i, new)` replaces both ids by `new`, in place: position `i` stays, the next position is gone.
 #
-# Return the merges, by the rules of exercise 1. With `T` ids and `J` joins in all, at most $2T + 8J$ looks are allowed. Look at
-# the text through `ids.pair` only: copying it first would evade the count.
+# Return the merges, by the rules of `train_bpe`. With `T` ids and `J` joins in all, at most $2T + 8J$ looks are
+# allowed. Look at the text through `ids.pair` only: copying it first would evade the count.
 #
 # **Worked example.** For the bytes of `abababc`, seven ids, and two merges, one walk takes seven looks. The pair (97, 98) is at the
 # positions 0, 2 and 4. Joining at 0 removes the pairs at 0 and at 1, and adds the pair (256, 97) at 0.
@@ -1474,8 +1480,8 @@ def train_bpe_counted(ids: LinkedIds, n_merges: int) -> list[tuple[int, int]]:
     raise NotImplementedError  # replace this line
 
 
-# %% tags=["demo"]
+# %%
 check(train_bpe_counted)
 
-# %% tags=["demo"]
+# %%
 progress()

@@ -13,6 +13,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from course.cell_kinds import is_left_out
 from grading.coordinator.demo_class import hand_in, write_answers
 from grading.coordinator.nbgrader_api import grades
 from grading.exercises.exercise import Exercise
@@ -60,11 +61,11 @@ def notebook_in_turn(root: Path, lesson: str, turn: int) -> NotebookNode:
 
 
 def checked(notebook: NotebookNode, where: Path) -> dict[str, Outcome]:
-    """What `check` says of each exercise, in a kernel in which the notebook's cells have run, but for the demos."""
+    """What `check` says of each exercise, in a kernel in which the cells have run that a grade does not leave out."""
     with running_kernel(where) as kernel:
         said = {}
         for cell in notebook.cells:
-            if cell.cell_type == "code" and "demo" not in cell.metadata.get("tags", []):
+            if cell.cell_type == "code" and not is_left_out(cell.metadata, cell.source):
                 shown = kernel.run(cell.source)
                 if grade_id(cell).startswith("check_"):
                     said[grade_id(cell).removeprefix("check_")] = shown

@@ -15,7 +15,7 @@ from grading.notebooks.cells import grade_id
 from .support.repository import LESSONS, ROOT
 
 ROW = re.compile(r"^\| `(\w+)\((.*?)\)` \|", re.M)
-STEPS = "## Steps\n"  # the heading of the part with steps, which is the last one with a table
+STEPS = "## Exercises without points\n"  # the last part with a table
 
 
 def written(lesson: str, steps: bool = False) -> dict[str, str]:

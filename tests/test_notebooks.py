@@ -127,7 +127,7 @@ def test_a_lesson_opens_with_three_questions_on_what_came_before(lesson):
 @pytest.mark.full("runs every lesson once more")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_release_runs_with_other_right_answers_and_with_empty_cells(released_course, lesson):
-    """Steps and challenges keep their stubs, whose signatures may not need a name from an exercise's answer."""
+    """Exercises without points keep their stubs, whose signatures may not need a name from an exercise's answer."""
     folder = released_course(lesson) / "release" / lesson
     answers = dict[str, str]()
     for number, (name, exercise) in enumerate(load_lesson(ROOT / "grader_tests" / lesson).exercises.items()):

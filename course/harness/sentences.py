@@ -20,7 +20,7 @@ GENERAL = {
     "gradient": "a gradient is missing or wrong",
     "unchanged": "the call changed an argument in place",
 }
-STEP_STAYS = "The grade replaces no step, because steps have no points."
+STEP_STAYS = "The grade puts nothing in place of an exercise without points."
 PHRASES = ("structure", "type", "shape", "dtype")  # their findings say "expected …, got …" and are no sentences
 
 
@@ -43,10 +43,10 @@ def split_sentence(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def does_not_allow(names: Sequence[str], task: str = "exercise") -> str:
-    """The sentence on forbidden functions. names: those that may be shown; task: the kind of task."""
+def does_not_allow(names: Sequence[str]) -> str:
+    """The sentence on forbidden functions. names: those that may be shown."""
     used = listed(names) if names else "a function that your code calls"
-    return f"This {task} does not allow {used}. Write it yourself."
+    return f"This exercise does not allow {used}. Write it yourself."
 
 
 def listed(names: Sequence[str]) -> str:

@@ -70,7 +70,7 @@ class Attempt:
         if asked.right:
             return self._passed(shown)
         if asked.used:
-            headline = does_not_allow(asked.used, "step" if shown.unit == STEP else "exercise")
+            headline = does_not_allow(asked.used)
             return replace(shown, status="not allowed", details=[], headline=headline)
         shown.rows = self._rows()
         shown.status = "partly right" if self.earned else "wrong"
@@ -94,9 +94,8 @@ class Attempt:
         practice = len(self.practice.cases)
         counts = [_count(self.examples, "example"), *([_count(practice, "practice case")] if practice else [])]
         cases = f"{' and '.join(counts)} {'passes' if self.examples + practice == 1 else 'pass'}."
-        if shown.unit != STEP:
-            what = "The grade draws other numbers." if shown.unit == POINTS else "A challenge, which is not graded."
-            shown.details.insert(0, what)
+        if shown.unit == POINTS:
+            shown.details.insert(0, "The grade draws other numbers.")
         shown.output = self.run.prints.as_notes(self.name)
         headline = " ".join(filter(None, [cases, self.run.prints.in_one_line(self.name)]))
         return replace(shown, status="passes", earned=shown.points, headline=headline)

@@ -26,7 +26,7 @@ SOLUTIONS = ".solutions"  # published or not, see `course/notebook/solutions.py`
 QUESTIONS = ".questions"  # written questions without points: rubrics and model answers, as JSON
 PREDICTIONS = ".predictions"  # answers to the calls of `predict`, as JSON
 EXPERIMENTS = ".experiment"  # what a finding of the lesson's experiment is compared with, as JSON
-STUBS = ".stubs"  # the cells of exercises, steps and challenges before an answer, as JSON
+STUBS = ".stubs"  # the cells of exercises and steps before an answer, as JSON
 
 
 def lessons() -> list[str]:
@@ -71,11 +71,6 @@ def known_exercises(lesson: str) -> dict[str, dict[str, Any]]:
     return _examples(lesson)["exercises"]
 
 
-def challenges_of(lesson: str) -> dict[str, dict[str, Any]]:
-    """The data of a lesson's challenges, whose points are stars, by name."""
-    return _examples(lesson).get("challenges", {})
-
-
 def steps_of(lesson: str) -> dict[str, dict[str, Any]]:
     """The data of a lesson's steps, which have no points, by name."""
     return _examples(lesson).get("steps", {})
@@ -92,8 +87,8 @@ def step_answer(lesson: str, name: str) -> str:
 
 
 def tasks_of(lesson: str) -> dict[str, dict[str, Any]]:
-    """The data of all that `check` checks in a lesson, by name: exercises, steps and challenges."""
-    return exercises_of(lesson) | steps_of(lesson) | challenges_of(lesson)
+    """The data of all that `check` checks in a lesson, by name: exercises and steps."""
+    return exercises_of(lesson) | steps_of(lesson)
 
 
 def practice_of(lesson: str, name: str) -> Practice:
@@ -163,7 +158,7 @@ def read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
     """Read a file of examples, once. Raises PackingError."""
     try:
         found: dict[str, dict[str, dict[str, Any]]] = unpack(path.read_bytes())
-        for name, exercise in {**found["exercises"], **found.get("steps", {}), **found.get("challenges", {})}.items():
+        for name, exercise in {**found["exercises"], **found.get("steps", {})}.items():
             for case in exercise["cases"]:
                 ensure_data_only(case["program"], name)
     except PackingError as error:

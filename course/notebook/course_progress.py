@@ -67,7 +67,7 @@ def to_text(found: list[LessonProgress]) -> str:
 def to_html(found: list[LessonProgress]) -> str:
     """The table as HTML, readable without colours."""
     cell = 'style="text-align:left;padding:2px 12px 2px 0"'
-    names = ("lesson", "", "exercises", "steps", "points", "next")
+    names = ("lesson", "", "exercises", "without points", "points", "next")
     head = "".join(f'<th scope="col" {cell}>{name}</th>' for name in names)
     rows = "".join(f"<tr>{_cells(line, cell)}</tr>" for line in found)
     notes = "".join(f'<p style="margin:4px 0;color:{GREY}">{escape(text)}</p>' for text in _summary(found))
@@ -104,7 +104,7 @@ def _counts(line: LessonProgress) -> str:
 
 
 def _steps(line: LessonProgress) -> str:
-    return f"{line.steps_done} of {line.steps} steps" if line.steps else ""
+    return f"{line.steps_done} of {line.steps} without points" if line.steps else ""
 
 
 def _points(line: LessonProgress) -> str:

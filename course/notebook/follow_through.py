@@ -28,10 +28,13 @@ GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def earlier_called(f: Any, name: str, lesson: str, names: Mapping[str, Any]) -> list[str]:
-    """The steps and exercises before `name` that `f` calls, directly or through other functions, in order."""
-    exercises = [*catalog.steps_of(lesson), *catalog.exercises_of(lesson), *catalog.challenges_of(lesson)]
-    used = _globals_used(f, names)
-    return [earlier for earlier in exercises[: exercises.index(name)] if earlier in used]
+    """The tasks that may come before `name` and that `f` calls, directly or through other functions, in order.
+
+    Before a step: the steps above it, and all exercises. Before an exercise: the exercises above it, and all steps.
+    """
+    steps, exercises, used = list(catalog.steps_of(lesson)), list(catalog.exercises_of(lesson)), _globals_used(f, names)
+    before = steps[: steps.index(name)] + exercises if name in steps else steps + exercises[: exercises.index(name)]
+    return [earlier for earlier in before if earlier in used]
 
 
 def fallback_for(lesson: str, name: str, data: Mapping[str, Any]) -> Callable[..., Any] | None:

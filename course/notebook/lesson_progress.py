@@ -1,4 +1,4 @@
-"""`progress`: check every exercise and step again and show the progress."""
+"""`progress`: check every exercise again, with points and without, and show the progress."""
 
 from __future__ import annotations
 
@@ -42,32 +42,23 @@ def lesson_report() -> Report:
     else:
         headline = f"All {len(rows)} exercises pass."
     lesson = session.current.lesson or ""
-    ungraded = [*_steps(), *_experiment(lesson), *_challenges()]
+    ungraded = [*_steps(), *_experiment(lesson)]
     return Report(lesson, status, earned, total, headline, rows=rows + ungraded, unfolded=True)
 
 
 def _steps() -> list[Row]:
-    """Rows for the steps, below one that counts them; they do not count towards the lesson."""
-    rows = [Row(f"Step `{name}`", _status(name)[0]) for name in catalog.steps_of(session.current.lesson or "")]
+    """Rows for the exercises without points, below one that counts them; they do not count towards the lesson."""
+    rows = [Row(f"`{name}`", _status(name)[0]) for name in catalog.steps_of(session.current.lesson or "")]
     done = sum(row.status == "passes" for row in rows)
     begun = any(row.status != "not started" for row in rows)
     status = "passes" if done == len(rows) else "partly right" if begun else "not started"
-    return [Row(f"Steps: {done} of {len(rows)}", status), *rows] if rows else []
+    return [Row(f"Without points: {done} of {len(rows)}", status), *rows] if rows else []
 
 
 def _experiment(lesson: str) -> list[Row]:
     """A row for the experiment, if the lesson has one."""
     status = experiment.status_of(lesson)
     return [Row("Your experiment", status)] if status else []
-
-
-def _challenges() -> list[Row]:
-    """Rows for the challenges, which do not count towards the lesson."""
-    rows = []
-    for name, data in catalog.challenges_of(session.current.lesson or "").items():
-        status, won = _status(name)
-        rows.append(Row(f"Challenge `{name}`", status, "★" * int(won) + "☆" * (data["stars"] - int(won))))
-    return rows
 
 
 def _status(name: str) -> tuple[str, float]:

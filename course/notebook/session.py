@@ -108,9 +108,7 @@ def exercise_data(name: str) -> dict[str, Any]:
 
 def unit_of(name: str) -> str:
     """The unit of what a task earns; `STEP` for a step, which has no points. Raises LookupError."""
-    if name in catalog.steps_of(lesson_of(name)):
-        return STEP
-    return "stars" if exercise_data(name).get("stars") else POINTS
+    return STEP if name in catalog.steps_of(lesson_of(name)) else POINTS
 
 
 def placeholder(name: str) -> Callable[..., Any]:

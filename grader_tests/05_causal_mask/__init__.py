@@ -8,5 +8,5 @@ STEPS = (
     "who_sees_whom",
     "repeatable",
     "accuracy_by_position",
+    "sliding_window",
 )
-CHALLENGES = ("sliding_window",)

@@ -11,5 +11,5 @@ STEPS = (
     "share_back",
     "silence",
     "shuffle_error",
+    "value_output_matrices",
 )
-CHALLENGES = ("value_output_matrices",)

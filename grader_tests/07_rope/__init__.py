@@ -13,5 +13,4 @@ EXERCISES = (
     "RotarySelfAttention",
     "scaled_frequencies",
 )
-STEPS = ("turn", "gap_score", "rotate_halves", "rows_to_halves", "rope_with")
-CHALLENGES = ("alibi_bias",)
+STEPS = ("turn", "gap_score", "rotate_halves", "rows_to_halves", "rope_with", "alibi_bias")

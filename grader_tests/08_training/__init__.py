@@ -14,5 +14,4 @@ EXERCISES = (
     "generate",
     "train",
 )
-STEPS = ("rms_norm", "swiglu", "rotate")
-CHALLENGES = ("adamw_step", "top_k")
+STEPS = ("rms_norm", "swiglu", "rotate", "adamw_step", "top_k")

@@ -16,5 +16,5 @@ STEPS = (
     "write_rolling",
     "shared_scores",
     "mixed_cache_bytes",
+    "speculate",
 )
-CHALLENGES = ("speculate",)

@@ -8,5 +8,4 @@ EXERCISES = (
     "beam_search",
     "patches",
 )
-STEPS = ("one_vector", "greedy", "mean_log_probability")
-CHALLENGES = ("clipped_precision",)
+STEPS = ("one_vector", "greedy", "mean_log_probability", "clipped_precision")

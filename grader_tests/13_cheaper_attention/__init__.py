@@ -9,5 +9,4 @@ EXERCISES = (
     "PagedCache",
     "quantize",
 )
-STEPS = ("latent_cache_bytes", "keep_sinks", "page_and_row", "dequantize")
-CHALLENGES = ("delta_rule",)
+STEPS = ("latent_cache_bytes", "keep_sinks", "page_and_row", "dequantize", "delta_rule")

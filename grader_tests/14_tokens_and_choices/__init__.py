@@ -12,5 +12,4 @@ EXERCISES = (
     "verify_draft",
     "emitted_distribution",
 )
-STEPS = ("count_pairs", "join_pair", "bits_per_byte", "top_k_probabilities")
-CHALLENGES = ("train_bpe_counted",)
+STEPS = ("count_pairs", "join_pair", "bits_per_byte", "top_k_probabilities", "train_bpe_counted")

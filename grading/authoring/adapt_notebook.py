@@ -12,13 +12,14 @@ from nbformat import NotebookNode
 
 from ..course_dir.lesson_change import LessonChange
 from ..notebooks.cells import check_of, exercise_of, grade_id
+from .effort import RATING
 from .lesson_text import HEADING
 from .published_solutions import MARKS
 
 GIVEN = "# This course gives you `{}`: run this cell.\n"
 NOTE = "*This course gives you this function: read how it works, and run the cell below.*"
-TITLE = re.compile(r"^(#{1,6}) Exercise \d+:", re.MULTILINE)
-EFFORT = re.compile(r"^\*Difficulty [^\n]*\*$", re.MULTILINE)
+TITLE = re.compile(r"^(#{1,6}) Exercise:", re.MULTILINE)
+RATED = re.compile(rf"{RATING.pattern}\.\*", re.MULTILINE)
 
 
 def adapt_notebook(notebook: NotebookNode, change: LessonChange) -> None:
@@ -59,8 +60,9 @@ def _give(notebook: NotebookNode, name: str) -> None:
             text = cell
         elif grade_id(cell) == name:
             cell.metadata.pop("nbgrader")
+            cell.metadata["tags"] = ["code"]
             cell.source = GIVEN.format(name) + MARKS.sub("", cell.source).rstrip()
             if text is not None:
-                text.source = EFFORT.sub(NOTE, TITLE.sub(r"\1 Given:", text.source))
+                text.source = RATED.sub(NOTE, TITLE.sub(r"\1 Given:", text.source))
         kept.append(cell)
     notebook.cells = kept

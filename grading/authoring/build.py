@@ -25,11 +25,12 @@ from ..notebooks.cells import check_call, check_of, grade_id
 from .adapt_notebook import adapt_notebook
 from .beside_notebook import write_beside
 from .check_data_files import export, write
-from .lesson_text import FOLDED, HEADING, read_lesson
+from .effort import hold_ratings_to_the_rules, state_effort
+from .lesson_text import HEADING, read_lesson
 from .predictions import hold_predictions_to_the_rules
 from .questions import insert_questions
 from .student_install import delivery, insert_setup_cell, origin
-from .text_rules import hold_lines_to_the_rules, hold_names_to_the_rules
+from .text_rules import hold_kinds_to_the_rules, hold_lines_to_the_rules, hold_names_to_the_rules
 
 
 def build_lesson(root: Path, name: str) -> bool:
@@ -46,13 +47,19 @@ def build_lesson(root: Path, name: str) -> bool:
 
 def notebook_of(root: Path, name: str) -> bytes:
     """The file of an assignment as it would be built now. Raises BuildError."""
+    text: str = nbformat.writes(assignment(root, name), version=4)
+    return f"{text}\n".encode()
+
+
+def assignment(root: Path, name: str) -> NotebookNode:
+    """The notebook of an assignment, with its solutions. Raises BuildError."""
     notebook = read_lesson(root / "source" / f"{name}.py")
     change = load_course_file(root).change(name)
     adapt_notebook(notebook, change)
     insert_questions(notebook, root / "grader_tests" / name, change)
     insert_setup_cell(notebook, f"{name}.ipynb", origin(delivery(root)))
-    text: str = nbformat.writes(notebook, version=4)
-    return f"{text}\n".encode()
+    state_effort(notebook)
+    return notebook
 
 
 def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
@@ -72,14 +79,9 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
         points = check.metadata.nbgrader.get("points")
         if not (isinstance(points, (int, float)) and points > 0):
             raise BuildError(f"{text.name}: {check_of(exercise.name)}: expected more than 0 points, got {points}")
-    for cell in notebook.cells:
-        if FOLDED.match(cell.source) and "demo" not in cell.metadata.get("tags", []):
-            title = cell.source.splitlines()[0]
-            raise BuildError(
-                f"{text.name}: the cell {title!r} is folded but not tagged demo. A cell that teaches must be visible"
-            )
+    hold_kinds_to_the_rules(notebook, text)
+    hold_ratings_to_the_rules(notebook, text)
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
-    _hold_challenges_to_the_rules(notebook, text, lesson)
     _hold_steps_to_the_rules(notebook, text, lesson)
     hold_names_to_the_rules(notebook, text, lesson)
     hold_lines_to_the_rules(notebook, text)
@@ -99,11 +101,9 @@ def _hold_steps_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson)
         place = next((i for i, cell in enumerate(code) if defines(cell.source, name)), None)
         if place is None:
             raise BuildError(f"{text.name}: the step {name} needs a cell that defines it")
-        checks = [cell for cell in code[place + 1 :] if cell.source.startswith(check_call(name))]
-        if not any("demo" in cell.metadata.get("tags", []) for cell in checks):
+        if not any(cell.source.startswith(check_call(name)) for cell in code[place + 1 :]):
             raise BuildError(
-                f"{text.name}: the step {name} needs a cell `{check_call(name)}` below the cell that defines it, "
-                'tagged demo: `# %% tags=["demo"]`'
+                f"{text.name}: the step {name} needs a cell `{check_call(name)}` below the cell that defines it"
             )
         order.append((place, name))
     if order != sorted(order):
@@ -111,18 +111,3 @@ def _hold_steps_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson)
             f"{text.name}: the steps are in the order {[name for _, name in sorted(order)]}, but STEPS has "
             f"{list(lesson.steps)}"
         )
-
-
-def _hold_challenges_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
-    """Check that challenges are below all graded cells and have demo checks.
-
-    There, no code of a challenge runs before a grade is computed. Raises BuildError.
-    """
-    graded = [place for place, cell in enumerate(notebook.cells) if grade_id(cell)]
-    below = [cell for cell in notebook.cells[max(graded, default=-1) + 1 :] if cell.cell_type == "code"]
-    for name in lesson.challenges:
-        if not any(defines(cell.source, name) for cell in below):
-            raise BuildError(f"{text.name}: the challenge {name} needs a cell that defines it, below all graded cells")
-        checks = [cell for cell in below if cell.source.startswith(check_call(name))]
-        if not any("demo" in cell.metadata.get("tags", []) for cell in checks):
-            raise BuildError(f"{text.name}: the challenge {name} needs a cell `{check_call(name)}`, tagged demo")

@@ -50,7 +50,7 @@ EXAMPLE_SEED = 0
 
 
 def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, bytes]:
-    """The files under course/examples, by name, of exercises, steps and challenges.
+    """The files under course/examples, by name, of exercises and steps.
 
     `only`: the exercises whose practice to make; the examples always cover the whole lesson.
 
@@ -60,8 +60,6 @@ def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, 
     asked = load_adapted(tests, LessonChange(exercise_points(tests.parents[1], tests.name))).exercises
     exercises = {n: exported_examples(e) | {"points": asked[n].points} for n, e in lesson.exercises.items()}
     examples = {"lesson": lesson.name, "exercises": exercises}
-    if lesson.challenges:
-        examples["challenges"] = {n: exported_examples(e) for n, e in lesson.challenges.items()}
     if lesson.steps:
         examples["steps"] = {n: exported_examples(e) | {"answer": right_answer(e)} for n, e in lesson.steps.items()}
     made = {f"{lesson.name}.examples": pack(examples)}
@@ -75,8 +73,7 @@ def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, 
 def exported_examples(exercise: Exercise) -> dict[str, Any]:
     """This exercise's part of the lesson's file of examples. Raises CheckDataError."""
     return {
-        "points": exercise.points,
-        **({"stars": exercise.stars} if exercise.stars else {}),
+        "points": 0.0 if exercise.is_step else exercise.points,
         "hints": list(exercise.hints),
         "see": exercise.see,
         "cases": [
@@ -117,7 +114,7 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
         "criteria": [
             {
                 "name": c.name,
-                "points": c.points,
+                "points": 0.0 if exercise.is_step else c.points,
                 "cases": n,
                 "unchanged": index in unchanged,
                 **({"graded_only": True} if index in kept else {}),

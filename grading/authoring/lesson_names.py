@@ -11,7 +11,7 @@ from .lesson_pieces import TESTS, Piece, Tree, is_valid
 from .three_way import Merged, Outcome, merge_order, merge_value
 
 TEXT = r"""["'][^"'\n]*["']"""
-NAMES = re.compile(rf"^(EXERCISES|STEPS|CHALLENGES)\s*=\s*([(\[]\s*(?:{TEXT}\s*,?\s*)*[)\]])", re.MULTILINE)
+NAMES = re.compile(rf"^(EXERCISES|STEPS)\s*=\s*([(\[]\s*(?:{TEXT}\s*,?\s*)*[)\]])", re.MULTILINE)
 
 
 def merge_names(path: str, there: set[str], base: str, ours: str, theirs: str) -> Piece:
@@ -40,7 +40,7 @@ def merge_names(path: str, there: set[str], base: str, ours: str, theirs: str) -
 
 
 def has_exercise(tree: Tree, name: str, exercise: str) -> bool:
-    """Whether a lesson has an exercise in its text or, for a challenge or a step, in its list."""
+    """Whether a lesson has an exercise in its text or, for a step, in its list."""
     listed = NAMES.findall(tree.get(f"{TESTS}/{name}/__init__.py", ""))
     cells = read_cells(tree.get(f"source/{name}.py", ""))
     return any(exercise in _listed(names) for _, names in listed) or any(cell.exercise == exercise for cell in cells)

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -57,7 +58,8 @@ def _question_cells(question: Question, points: float | None) -> list[NotebookNo
 
     `points`: None for an optional question.
     """
-    name, line, metadata = question.name, f"%%answer {question.name}", {}
+    name, line = question.name, f"%%answer {question.name}"
+    metadata: dict[str, Any] = {"tags": ["exercise"]}
     about = OPTIONAL if points is None else GRADED.format(points=_points(points))
     if points is not None:
         line += f" ({_points(points)})"
@@ -65,7 +67,7 @@ def _question_cells(question: Question, points: float | None) -> list[NotebookNo
         metadata["nbgrader"] = {**marks, "grade_id": name, "points": points}
     text = f"### {question.title}\n\n{about}\n\n{question.text}"
     answer = new_code_cell(f"{line}\n{STUB}", id=name, metadata=metadata)
-    return [new_markdown_cell(text, id=f"question-{name}"), answer]
+    return [new_markdown_cell(text, id=f"question-{name}", metadata={"tags": ["text"]}), answer]
 
 
 def _place_of(cell: NotebookNode) -> str:

@@ -18,7 +18,7 @@ from .lesson_text import read_lesson
 
 
 def stub_data(root: Path, name: str) -> bytes:
-    """The unanswered cell of each exercise, step and challenge of a lesson, as JSON; b"" if it has none."""
+    """The unanswered cell of each exercise and step of a lesson, as JSON; b"" if it has none."""
     clear = ClearSolutions(config=load_config(root))
     cells = [cell for cell in read_lesson(root / "source" / f"{name}.py").cells if cell.cell_type == "code"]
     stubs = {}

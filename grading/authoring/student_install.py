@@ -163,8 +163,8 @@ def insert_setup_cell(notebook: NotebookNode, path: str, where: PackageSource) -
     uses = [i for i, c in enumerate(cells) if c.cell_type == "code" and USES_THE_PACKAGE.search(c.source)]
     if not uses:
         return
-    hidden = {"cellView": "form", "jupyter": {"source_hidden": True}}
-    cells.insert(uses[0], new_code_cell(first_cell(where), id=SET_UP, metadata=hidden))
+    marks = {"tags": ["code"], "cellView": "form", "jupyter": {"source_hidden": True}}
+    cells.insert(uses[0], new_code_cell(first_cell(where), id=SET_UP, metadata=marks))
     notebook.metadata["colab"] = {"provenance": [], "toc_visible": True}
     if where.name and cells[0].cell_type == "markdown":
         title, *rest = cells[0].source.split("\n")

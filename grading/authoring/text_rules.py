@@ -1,7 +1,7 @@
 """Rules for a lesson's text whose breach does not show in the lesson as its author runs and reads it.
 
-The given code may not need a name that only an answer defines, and a wrapped line of prose may not begin like a
-heading, a list or a quotation. The build reads the code and does not run it.
+Each cell has one kind. The given code may not need a name that only an answer defines, and a wrapped line of prose may
+not begin like a heading, a list or a quotation. The build reads the code and does not run it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearSolutions
 
+from course.cell_kinds import KINDS
+
 from ..errors import BuildError
 from ..exercises.lesson import Lesson
 from ..grader.cell_code import defines, parse
 from ..notebooks.cells import grade_id, visible
+from . import lesson_text
 
+FOLDS = ("picture", "model")  # kinds whose code may be folded
 SHELL = {"get_ipython", "display", "In", "Out"}
 COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 FENCED = re.compile(r"^( *)(```|~~~).*?^ *\2[^\n]*", re.DOTALL | re.MULTILINE)
@@ -33,14 +37,33 @@ ITEM = re.compile(r"(>)|([*+-])(?:\s+|$)|(\d{1,9})([.)])(?:\s+|$)")
 CODE_INDENT = "    "
 
 
+def hold_kinds_to_the_rules(notebook: NotebookNode, text: Path) -> None:
+    """Check that each cell has one kind, and that no cell is folded that teaches. Raises BuildError."""
+    heading = "the beginning"
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            heading = (lesson_text.HEADING.findall(cell.source) or [heading])[-1]
+        kinds, first = [tag for tag in cell.metadata.tags if tag in KINDS], cell.source.partition("\n")[0]
+        where = f"{text.name}: the cell {first!r}, at {heading!r},"
+        if not kinds:
+            raise BuildError(
+                f"{where} has no kind. Write `code` (to read), `picture`, `model` or `experiment` above it, as in "
+                '`# %% tags=["code"]`'
+            )
+        if len(kinds) > 1:
+            raise BuildError(f"{where} has more than one kind: {', '.join(kinds)}. Remove the tag, or divide the cell")
+        if lesson_text.FOLDED.match(cell.source) and kinds[0] not in FOLDS:
+            raise BuildError(f"{where} is folded, and its kind is {kinds[0]}. A cell that teaches must be visible")
+
+
 def hold_names_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
     """Check that given code, and the signature of each stub, reads only names from given code. Raises BuildError.
 
-    The names of exercises, steps and challenges are always there, because `begin` defines a placeholder for each.
+    The names of exercises and steps are always there, because `begin` defines a placeholder for each.
     """
     cells = [deepcopy(cell) for cell in notebook.cells if cell.cell_type == "code"]
     answers = [cell for cell in cells if grade_id(cell) and cell.metadata.nbgrader.get("solution")]
-    for name in lesson.steps | lesson.challenges:
+    for name in lesson.steps:
         answers += [cell for cell in cells if defines(cell.source, name)][:1]
     known = SHELL | set(dir(builtins)) | set(lesson.all_tasks)
     in_functions = list[tuple[str, set[str]]]()

@@ -17,7 +17,7 @@ from libcst import matchers as m
 
 from course.checkers.old_names import RENAMED
 
-from .old_language import ATTRIBUTES, KEYWORDS, MODULE
+from .old_language import ATTRIBUTES, KEYWORDS, LISTS, MODULE
 
 OLD_MODULE, NEW_MODULE = "grading.judge.exercise", "grading.exercises.exercise"
 SHOWS, LOSES = "shows", KEYWORDS["mistake"]["shows"]
@@ -65,6 +65,8 @@ class _Renamer(cst.CSTTransformer):
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
         if updated_node.value == SHOWS:
             return updated_node.with_changes(value=LOSES)
+        if updated_node.value in LISTS:
+            return _in(LISTS, updated_node)
         return _in(MODULE, updated_node) if updated_node.value in self.imported else updated_node
 
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.Attribute:

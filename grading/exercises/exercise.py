@@ -52,7 +52,6 @@ __all__ = [
     "Family",
     "Script",
     "call",
-    "challenge",
     "changed_checks",
     "device",
     "exercise",
@@ -204,14 +203,13 @@ class CorrectAnswer(Answer):
 @accept_old_names
 @dataclass(eq=False)
 class Exercise:
-    """One exercise of a lesson; see `exercise`. With `stars` it is an ungraded challenge, with `is_step` a step."""
+    """One exercise of a lesson; see `exercise`. With `is_step` it is without points; see `step`."""
 
     name: str
     forbidden: tuple[str, ...] = ()
     see: str = ""
     hints: tuple[str, ...] = ()
     result_names: tuple[str, ...] = ()
-    stars: int = 0
     is_step: bool = False
     answer: Any = None
     criteria: list[Criterion] = field(default_factory=list)
@@ -241,7 +239,7 @@ class Exercise:
     ) -> Callable[[Cases], Cases]:
         """Add a criterion, earned if every case that the decorated generator yields is right.
 
-        points       its share of the points that the lesson's text gives the exercise; a step's criteria have none
+        points       its share of the points that the lesson's text gives the exercise; those of a step may have none
         tries        ids of the contract's clauses that its cases try, separated by spaces (`Case.tries`)
         check_types  dtype and type are checked here; all other criteria of the exercise then compare only values
         graded_only  why the learner's own `check` has no practice cases for it; few criteria need this
@@ -408,16 +406,7 @@ def exercise(
     return Exercise(name, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names))
 
 
-def challenge(
-    name: str, *, stars: int, forbidden: Iterable[str] = (), see: str = "", hints: Iterable[str] = ()
-) -> Exercise:
-    """Declare a challenge: an exercise that is checked and proved, but not graded.
-
-    stars  difficulty, one to three, and the sum of the points of its criteria. The rest is as for `exercise`.
-    """
-    return Exercise(name, (*forbidden, PACKAGE), see, tuple(hints), stars=stars)
-
-
+@accept_old_keywords
 def step(
     name: str,
     *,
@@ -426,9 +415,10 @@ def step(
     see: str = "",
     hints: Iterable[str] = (),
 ) -> Exercise:
-    """Declare a step: a small task that `check` checks, without points, hidden tests or mutants.
+    """Declare a step: an exercise that `check` checks, and that earns no points.
 
-    The rest is as for `exercise`.
+    If its criteria have points, these are shares: it is proved as a graded exercise, with mutants and recorded
+    verdicts. The rest is as for `exercise`.
     """
     return Exercise(name, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names), is_step=True)
 

@@ -4,7 +4,7 @@ grader_tests/
     shared/                 code and texts for exercises of several lessons
         families/           mistakes that many exercises share
     NN_lesson/
-        __init__.py         EXERCISES, their names in the lesson's order; STEPS and CHALLENGES, if it has any
+        __init__.py         EXERCISES, their names in the lesson's order; STEPS, those without points, if it has any
         common.py           code and texts for several exercises of the lesson
         <exercise>/
             contract.py     forbidden names, oracle, hints, examples and criteria
@@ -12,7 +12,7 @@ grader_tests/
                             does what this clause of the contract permits
             mistakes.py     known mistakes, as edits of correct answers
 
-A step has the same folder; its alternatives.py may be missing.
+A step has the same folder; without points in its criteria, its alternatives.py may be missing.
 """
 
 from __future__ import annotations
@@ -25,35 +25,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import isclose
 from pathlib import Path
 from types import ModuleType
 
 from ..errors import ExerciseError
 from .answer_text import read_cells
 from .exercise import CorrectAnswer, Exercise
-from .old_language import accept_old_names
+from .old_language import accept_old_names, listed
 
 
 @accept_old_names
 @dataclass(eq=False)
 class Lesson:
-    """The exercises of one lesson, in their order, its steps and its ungraded challenges."""
+    """The exercises of one lesson, in their order, and its steps, which earn no points."""
 
     name: str
     exercises: dict[str, Exercise]
-    challenges: dict[str, Exercise] = field(default_factory=dict)
     steps: dict[str, Exercise] = field(default_factory=dict)
 
     @property
     def all_exercises(self) -> dict[str, Exercise]:
-        """Exercises and challenges, which have hidden tests."""
-        return self.exercises | self.challenges
+        """Exercises, and steps whose criteria have points: those have mutants and recorded verdicts."""
+        return self.exercises | {name: step for name, step in self.steps.items() if step.points}
 
     @property
     def all_tasks(self) -> dict[str, Exercise]:
-        """Exercises, challenges and steps, which `check` checks and `grading prove` proves."""
-        return self.all_exercises | self.steps
+        """Exercises and steps, which `check` checks and `grading prove` proves."""
+        return self.exercises | self.steps
 
 
 @lru_cache(maxsize=64)
@@ -67,18 +65,14 @@ def load_lesson(path: Path) -> Lesson:
     package = f"{package_of(path.parent)}.{path.name}"
     with _faults_told(path.parent.resolve(), path):
         described = importlib.import_module(package)
-        graded, free = described.EXERCISES, getattr(described, "CHALLENGES", ())
-        steps = getattr(described, "STEPS", ())
+        graded, steps = described.EXERCISES, listed(described, "STEPS")
     made = {}
-    for name in (*graded, *free, *steps):
+    for name in (*graded, *steps):
         with _faults_told(path.parent.resolve(), path / name):
             made[name] = _load_exercise(path / name, f"{package}.{name}")
-            if (made[name].stars > 0) != (name in free):
-                raise ValueError(f"{name} is declared by `challenge` or listed in CHALLENGES, and not both")
             if made[name].is_step != (name in steps):
                 raise ValueError(f"{name} is declared by `step` or listed in STEPS, and not both")
-    chosen = [{name: made[name] for name in names} for names in (graded, free, steps)]
-    return Lesson(path.name, *chosen)
+    return Lesson(path.name, *({name: made[name] for name in names} for names in (graded, steps)))
 
 
 @contextmanager
@@ -120,14 +114,14 @@ def _load_exercise(folder: Path, package: str) -> Exercise:
     if len(found) != 1:
         raise ValueError(f"{folder / 'contract.py'}: expected one exercise named {folder.name}, got {len(found)}")
     made, others = found[0], folder / "alternatives.py"
-    if not (made.is_step or others.is_file()):
+    if made.points and not others.is_file():
         raise ValueError(f"{folder} has no {others.name}")
     for title, code in (read_cells(others) if others.is_file() else {}).items():
         name, _, clause = title.partition(" uses ")
         made.alternatives.append(CorrectAnswer(made.name, name, code, made, clause))
     importlib.import_module(f"{package}.mistakes")
     for mistake in made.mistakes:
-        if not (mistake.loses or made.is_step):
+        if made.points and not mistake.loses:
             raise ValueError(f"{folder}: mistake {mistake.name} names no criterion that it loses: add `loses=`")
         if not mistake.text or mistake.code in (
             "",
@@ -136,10 +130,6 @@ def _load_exercise(folder: Path, package: str) -> Exercise:
             raise ValueError(f"{folder}: mistake {mistake.name} has no sentence, or equals a right answer")
     if made.answer is None:
         raise ValueError(f"{folder}: exercise {made.name} has no oracle")
-    if made.is_step and made.points:
-        raise ValueError(f"{folder}: {made.name} is a step, whose criteria have no points: leave out `points=`")
     if not (made.is_step or made.points > 0):
         raise ValueError(f"{folder}: the criteria of {made.name} have no points: add `points=`")
-    if made.stars and not isclose(made.points, made.stars):
-        raise ValueError(f"{folder}: expected criteria of {made.name} that sum to {made.stars}, got {made.points:g}")
     return made

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 from ..old_names import RENAMED
@@ -48,8 +49,12 @@ KEYWORDS = {
     "example": {"form": "check_types"},
     "exercise": {"parts": "result_names", "points": ""},
     "mistake": {"shows": "loses"},
+    "step": {"stars": ""},
     "with_gradients": {"undefined": "nonfinite"},
 }
+
+#: Lists in a lesson's `__init__.py`: old -> new
+LISTS = {"CHALLENGES": "STEPS"}
 
 Class = TypeVar("Class", bound=type)
 Parameters = ParamSpec("Parameters")
@@ -84,10 +89,18 @@ def accept_old_keywords(function: Callable[Parameters, Result]) -> Callable[Para
             value = kwargs.pop(old)
             if new := renamed[old]:
                 kwargs[new] = value
-            _warn(f"{old}=", f"{new}=" if new else f"{old} of the grade cell in source/")
+            _warn(f"{old}=", f"{new}=" if new else f"{old} in source/")
         return function(*args, **kwargs)
 
     return accepting
+
+
+def listed(lesson: ModuleType, name: str) -> tuple[str, ...]:
+    """The names in a list of a lesson's `__init__.py`, also under its old name."""
+    for old in (old for old, new in LISTS.items() if new == name and hasattr(lesson, old)):
+        _warn(old, name)
+        return tuple(getattr(lesson, old))
+    return tuple(getattr(lesson, name, ()))
 
 
 def _warn(old: str, new: str) -> None:

@@ -21,14 +21,15 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course.cell_kinds import is_left_out
 from course.report import MARKS, Report
 from course.report_html import STYLE, to_html
 from grading.grader.cell_code import same_code
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
 from grading.notebooks.cells import RECORD, check_call, exercise_named, grade_id, visible
-from grading.notebooks.written_answers import answered_question, written_answer
 from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_metadata, verdict_of
+from grading.notebooks.written_answers import answered_question, written_answer
 
 from ..judge.gradebook_view import CellGrade, GradebookView, title_of
 from ..notebooks import sanitize_html
@@ -161,7 +162,7 @@ class FeedbackPage:
             not_collected=list(known.not_collected),
             sandboxed=bool(record.get("sandboxed", True)),
             sections=frozenset(SECTION_ID.findall("".join(c.html for c in cells if c.kind == "text"))),
-            not_run=any("demo" in c.metadata.get("tags", []) and not c.outputs for c in shown),
+            not_run=any(c.cell_type == "code" and not c.outputs and is_left_out(c.metadata, c.source) for c in shown),
             whole=not known.left_out,
             code_styles=Markup(sanitize_html.styles_of_code()),
         )

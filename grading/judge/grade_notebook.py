@@ -29,6 +29,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course.cell_kinds import is_left_out
 from grading.course_dir.lesson_change import LessonChange
 from grading.course_dir.seeds import seed_of
 from grading.errors import NoAnswer
@@ -107,12 +108,12 @@ class CourseFiles:
 
     directory  the kernel's files, from the release, never from the submission
     given      the lesson's own cells that run
-    demos      the lesson's own cells that do not, because an unchanged picture need not be drawn again
+    left_out   the lesson's own cells that do not, because no answer depends on them
     """
 
     directory: Path
     given: set[str] = field(default_factory=set)
-    demos: set[str] = field(default_factory=set)
+    left_out: set[str] = field(default_factory=set)
 
 
 def prepare(request: dict[str, Any], place: Path) -> CourseFiles:
@@ -127,9 +128,9 @@ def prepare(request: dict[str, Any], place: Path) -> CourseFiles:
     ready.directory.chmod(0o755)
     for cell in _lesson_code_cells(root, name):
         if not nbgrader_metadata(cell).get("solution"):
-            own = ready.demos if "demo" in cell["metadata"].get("tags", []) else ready.given
-            own.add("".join(cell["source"]).strip())
-    ready.given -= ready.demos
+            source = "".join(cell["source"]).strip()
+            (ready.left_out if is_left_out(cell["metadata"], source) else ready.given).add(source)
+    ready.given -= ready.left_out
     return ready
 
 
@@ -179,7 +180,7 @@ def _grade_cells(
             if is_autograded(cell):
                 if verdict := _reach_grade_cell(cell, lesson, run):
                     by_asserts[cell.id] = verdict
-            elif cell.source.strip() not in ready.demos:
+            elif cell.source.strip() not in ready.left_out:
                 run.cell(cell)
                 clean_run(cell, budget)
                 yield {"cell": cell.id, "outputs": cell.outputs, "count": cell.execution_count}
@@ -198,7 +199,7 @@ def _grade_cells(
 
 def likely_to_draw(cells: list[NotebookNode], ready: CourseFiles) -> bool:
     """Whether a cell that the student wrote or changed mentions plotting."""
-    own = (cell.source for cell in cells if cell.source.strip() not in ready.given | ready.demos)
+    own = (cell.source for cell in cells if cell.source.strip() not in ready.given | ready.left_out)
     return any(map(_DRAWS.search, own))
 
 

@@ -1,6 +1,7 @@
-"""The tables in docs/exercise-reference.md: names that authors use, arguments, first paragraphs of docstrings.
+"""Generated parts of pages: the names that authors use, and the minutes of the lessons.
 
-A table is between `<!-- generated: NAME -->` and `<!-- end -->`.
+A part is between `<!-- generated: NAME -->` and `<!-- end -->`. Names have their arguments and the first paragraphs of
+their docstrings; minutes are those that each lesson states.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from pathlib import Path
 from course.checkers import CHECKERS
 from course.harness.helpers import HELPERS
 
+from ..authoring.build import assignment
+from ..authoring.effort import Effort, effort_of
+from ..course_dir.lessons import list_lessons
 from ..exercises import exercise
 
-PAGE = Path("docs") / "exercise-reference.md"
+REFERENCE, ROAD, README = Path("docs") / "exercise-reference.md", Path("docs") / "course.md", Path("README.md")
+CORE = ("01", "08")  # the first and the last lesson of the core
 
 
 def tables() -> dict[str, str]:
@@ -40,21 +45,53 @@ def filled_in(text: str, generated: Mapping[str, str]) -> str:
     return text
 
 
+def generated(root: Path) -> dict[Path, dict[str, str]]:
+    """The generated parts of each page, in a checkout; a course of one's own has none."""
+    pages = {REFERENCE: tables()} if (root / REFERENCE).is_file() else {}
+    if (root / ROAD).is_file():
+        efforts = {name: effort_of(assignment(root, name)) for name in list_lessons(root)}
+        pages |= {ROAD: {"minutes": minutes(efforts)}, README: {"hours": hours(efforts)}}
+    return pages
+
+
 def stale(root: Path) -> list[str]:
-    """The tables that do not match the code, one line per table."""
-    path = root / PAGE
-    if not path.is_file():
-        return []
-    text = path.read_text(encoding="utf-8")
-    wrong = [name for name, table in tables().items() if filled_in(text, {name: table}) != text]
-    return [f"{PAGE.as_posix()}: out of date: the table {name!r}. Run `grading sync`." for name in wrong]
+    """The generated parts that do not match the code or the lessons, one line per part."""
+    wrong = []
+    for page, parts in generated(root).items():
+        text = (root / page).read_text(encoding="utf-8")
+        wrong += [(page, name) for name, part in parts.items() if filled_in(text, {name: part}) != text]
+    return [f"{page.as_posix()}: out of date: {name!r}. Run `grading sync`." for page, name in wrong]
 
 
 def write(root: Path) -> None:
-    """Write the tables into the course's page for authors, if it has one."""
-    path = root / PAGE
-    if path.is_file() and stale(root):
-        path.write_text(filled_in(path.read_text(encoding="utf-8"), tables()), encoding="utf-8")
+    """Write the generated parts into their pages."""
+    for page, parts in generated(root).items():
+        text = (root / page).read_text(encoding="utf-8")
+        if (new := filled_in(text, parts)) != text:
+            (root / page).write_text(new, encoding="utf-8")
+
+
+def minutes(efforts: Mapping[str, Effort]) -> str:
+    """The minutes of each lesson as a table, and the hours of the core."""
+    rows = [f"| {name[:2]} | {one.core_minutes} | {one.all_minutes} |" for name, one in efforts.items()]
+    core = [one for name, one in efforts.items() if CORE[0] <= name[:2] <= CORE[1]]
+    short, long = (_hours(sum(each)) for each in ([e.core_minutes for e in core], [e.all_minutes for e in core]))
+    total = f"| {CORE[0]} to {CORE[1]} together | {short} | {long} |"
+    return "\n".join(["| lesson | minutes | with the parts marked *extra* |", "|---|--:|--:|", *rows, total])
+
+
+def hours(efforts: Mapping[str, Effort]) -> str:
+    """The hours and minutes that lessons take, in one sentence."""
+    core = sum(one.core_minutes for name, one in efforts.items() if CORE[0] <= name[:2] <= CORE[1])
+    others = [one.core_minutes for name, one in efforts.items() if name[:2] > CORE[1]]
+    return (
+        f"Lessons {CORE[0]} to {CORE[1]} take about {_hours(core)}, and each later one {min(others)} to {max(others)} "
+        "minutes, without the parts marked *extra*."
+    )
+
+
+def _hours(minutes: int) -> str:
+    return f"{round(minutes / 60)} hours"
 
 
 def _methods(kind: type) -> dict[str, object]:

@@ -24,7 +24,7 @@ from ..exercises.lesson import load_lesson
 CLAUSE = re.compile(r"<!-- (\w+) -->")
 ROW = re.compile(r"^\| `(\w+)\(")
 CONTRACTS = Path("docs", "contracts")
-STEPS = "## Steps"  # steps are not graded
+STEPS = "## Exercises without points"
 
 
 @dataclass

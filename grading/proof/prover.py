@@ -26,6 +26,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from course.cell_kinds import is_left_out
 from course.harness.program import Program
 from course.harness.runner import encode_reply
 
@@ -131,8 +132,8 @@ class Proof:
 
     @property
     def named(self) -> int:
-        """Number of known mistakes that get their own name with every seed, or by the `check` of a step."""
-        if self.exercise.is_step:
+        """Number of known mistakes that get their own name with every seed, or of a step by its `check`."""
+        if not self.exercise.points:
             return sum(all(one.name in self.by_check for one in m.all_forms) for m in self.exercise.mistakes)
         return sum(
             all(
@@ -164,13 +165,13 @@ class Prover:
         self.lesson = load_lesson(root / "grader_tests" / name)
         self.solved, self.solutions = namespace(root, name)
         self.stubs, _ = namespace(root, name, solved=False)
-        for one in self.lesson.challenges.values():  # the lesson contains no solutions to challenges
+        for one in (step for step in self.lesson.steps.values() if step.points):  # the lesson has no solutions to them
             self.solutions[one.name] = one.alternatives[0].code
             self.solved[one.name] = one.alternatives[0].exec_in(dict(self.solved) | GIVEN)[one.name]
 
     def prove(self, exercise: Exercise, *, mutate: bool = True, replay: bool = True) -> Proof:
         proof = Proof(exercise, f"grader_tests/{self.name}/{exercise.name}")
-        if exercise.is_step:
+        if not exercise.points:
             self._prove_step(proof)
             return proof
         self._right(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
@@ -361,20 +362,20 @@ def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict
 
 
 def own_code(root: Path, name: str) -> list[NotebookNode]:
-    """A lesson's code cells that proofs run: all but demos and grade cells."""
+    """A lesson's code cells that proofs run: all but grade cells and those that no answer depends on."""
     return [
         cell
         for cell in read_lesson(root / "source" / f"{name}.py").cells
         if cell.cell_type == "code"
         and not cell.metadata.get("nbgrader", {}).get("grade")
-        and "demo" not in cell.metadata.get("tags", [])
+        and not is_left_out(cell.metadata, cell.source)
     ]
 
 
 def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any], dict[str, str]]:
-    """Names that a lesson's own code defines, and the source of its solution cells; demos and grade cells are not run.
+    """Names that a lesson's own code (`own_code`) defines, and the source of its solution cells.
 
-    It runs in the folder of the notebook, beside the files released with it, without demos and grade cells.
+    It runs in the folder of the notebook, beside the files released with it.
     """
     beside = root / "source" / name
     names: dict[str, Any] = {"__name__": "lesson"}

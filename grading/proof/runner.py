@@ -128,7 +128,7 @@ def surviving(root: Path, lesson: str, name: str) -> str:
     """The mutants of one exercise that lose nothing, below the name of their file."""
     made, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
     exercise = made.lesson.all_tasks[name]
-    if exercise.is_step:
+    if not exercise.points:
         return ""
     known = read_equivalents(root / folder)
     survivors = made.tried(exercise, made.mutants(exercise)).survivors
@@ -177,7 +177,7 @@ def versions() -> str:
 
 
 def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wanted]:
-    """All exercises, challenges and steps of these lessons, from the last lesson, the slowest."""
+    """All exercises and steps of these lessons, from the last lesson, the slowest."""
     every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).all_tasks)
     return [(name, e) for name, e in every if only in ("", e)]
 
@@ -210,7 +210,7 @@ def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> F
     made = prover(root, lesson)
     proof = made.prove(made.lesson.all_tasks[name], mutate=mutate)
     told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
-    if proof.exercise.is_step:  # no grade, so no strength of a grader and no verdict to record
+    if not proof.exercise.points:  # no criteria to lose, so no strength to measure and no verdict to record
         return Found(lesson, name, told, proof.problems)
     return Found(lesson, name, told, proof.problems, figures(proof), compact(proof))
 

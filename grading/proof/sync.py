@@ -141,7 +141,7 @@ def _plan(root: Path, exercises: dict[str, list[str]], check: bool, measure: boo
             proofs = _proofs(known, key) if check else {proof_of(key): known.get(proof_of(key), "")}
             if _ships_proofs(root) and made_of[name] not in proofs.values():
                 plan.unproved.append((lesson, name))
-            if name not in graded:  # a step has no verdicts, and its strength is not measured
+            if name not in graded:  # a step without points: no verdicts, and no strength to measure
                 continue
             recorded = _verdicts(made_of[name], records.get(name))
             if _records_verdicts(root) and known.get(f"verdicts of {key}") != recorded:

@@ -24,7 +24,7 @@ def test_a_cell_is_matched_by_name_text_or_position():
     was = read_cells(tiny_lesson("01_double").source)
     text = tiny_lesson("01_double").source.replace("# # To double", "# # To double\n#\n# A line more.")
     text = text.replace("def check(f):\n    return 0.0", "def check(f):\n    return 0.0\n\n\nx = 1")
-    text = text.replace("# %%\ndef check", "# %%\nprint('new')\n\n# %%\ndef check").replace("(2 * x)", "x + x")
+    text = text.replace("# %% tags", "# %%\nprint('new')\n\n# %% tags").replace("(2 * x)", "x + x")
     now = read_cells(text)
     assert align(was, now) == {0: 0, 1: 1, 2: 3, 3: 4, 4: 5}
     assert align(was, was[::-1]) == {i: 4 - i for i in range(5)}

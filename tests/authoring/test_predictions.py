@@ -45,10 +45,18 @@ def edit(path: Path, old: str, new: str) -> None:
         ('predict("the shape", ..., scores[:, None].shape)', "pass", '["the shape"]: 01_acts.py has no call predict('),
         ('predict("the shape"', 'predict("the weights that grow"', "2 calls are predict("),
         ('check("experiment", finding)', "pass", "has no call check"),
-        ('# %% tags=["demo"]\ncheck(halve)', "# %%\ncheck(halve)", "tagged demo"),
+        ("# %%\ncheck(halve)", "# %%\n", "the step halve needs a cell `check(halve)` below the cell that defines it"),
+        (
+            '# %% tags=["code"]\nhalf',
+            "# %%\nhalf",
+            "the cell 'half = use(halve, lambda x: x / 2)', at 'Exercise: halve",
+        ),
+        ('# %% tags=["code"]\nhalf', "# %%\nhalf", "has no kind. Write `code` (to read), `picture`, `model` or"),
+        ("# %%\nfinding", '# %% tags=["picture"]\nfinding', "more than one kind: picture, experiment. Remove the tag"),
+        ("importance ●○○, about 1 minute", "about 1 minute", "'def halve(x):' is an exercise without a rating"),
         ("def halve(x):", "def half_of(x):", "the step halve needs a cell that defines it"),
         ('"points": 20', '"points": 0', "check_double: expected more than 0 points, got 0"),
-        ("### Step: halve a number", "### Step: half", "refers to the heading 'Step: halve a number'"),
+        ("### Exercise: halve a number", "### Exercise: half", "refers to the heading 'Exercise: halve a number'"),
         ("def halve(x):", "def halve(x: Callable):", "the cell 'def halve(x: Callable):' reads Callable"),
         (
             "# What is the shape of",
@@ -90,9 +98,10 @@ def test_a_step_has_no_points_and_needs_no_alternatives(lesson):
     assert load_lesson(lesson / "grader_tests" / LESSON).steps["halve"].points == 0
 
 
-def test_points_of_a_steps_criterion_are_refused(lesson):
-    edit(lesson / "grader_tests" / LESSON / "halve" / "contract.py", '("values")', '("values", points=1)')
-    with pytest.raises(ExerciseError, match="halve is a step, whose criteria have no points: leave out `points=`"):
+def test_a_step_whose_criteria_have_points_is_held_to_what_a_graded_exercise_is(lesson):
+    folder = lesson / "grader_tests" / LESSON / "halve"
+    edit(folder / "contract.py", '("values")', '("values", points=1)')
+    with pytest.raises(ExerciseError, match="mistake rounds_down names no criterion that it loses"):
         load_lesson(lesson / "grader_tests" / LESSON)
 
 

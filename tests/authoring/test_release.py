@@ -14,6 +14,7 @@ import pytest
 import torch
 from rich.console import Console
 
+from course.cell_kinds import is_left_out
 from course.check_data import split_packed
 from course.harness.serialization import Node, pack
 from course.notebook.catalog import step_answer
@@ -48,9 +49,7 @@ def test_the_committed_release_matches_the_source(released_course, lesson):
 def test_an_answer_may_use_the_usual_names_without_an_import(lesson):
     code = [cell for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells if cell.cell_type == "code"]
     first = next(i for i, cell in enumerate(code) if cell.metadata.get("nbgrader", {}).get("solution"))
-    given = [
-        cell for cell in code[:first] if "demo" not in cell.metadata.get("tags", [])
-    ]  # grading skips unchanged demos
+    given = [cell for cell in code[:first] if not is_left_out(cell.metadata, cell.source)]  # grading skips the others
     lines = {line for cell in given for line in cell.source.splitlines()}
     assert {"import math", "import torch", "import torch.nn.functional as F", "from torch import nn"} <= lines
 
@@ -98,15 +97,15 @@ def test_examples_that_cannot_be_made_stop_the_build_with_the_reason(tmp_path):
     assert "ValueError: a criterion too many" in str(raised.value)
 
 
-def test_only_a_demo_with_a_title_is_folded_in_jupyterlab_and_colab(tmp_path):
-    (tmp_path / "lesson.py").write_text('# %% tags=["demo"]\n# @title Three arrows\ndraw()\n\n# %%\ntaught = 1\n')
+def test_only_a_picture_with_a_title_is_folded_in_jupyterlab_and_colab(tmp_path):
+    (tmp_path / "lesson.py").write_text('# %% tags=["picture"]\n# @title Three arrows\ndraw()\n\n# %%\ntaught = 1\n')
     folded, seen = read_lesson(tmp_path / "lesson.py").cells
     assert (folded.metadata.jupyter, folded.metadata.cellView) == ({"source_hidden": True}, "form")
     assert not {"jupyter", "cellView"} & set(seen.metadata)
     root = build_course(tmp_path / "course")
     text = root / "source" / f"{TINY_LESSONS[0]}.py"
-    text.write_text(text.read_text() + "\n\n# %%\n# @title Not for you\ntaught = 1\n")
-    with pytest.raises(BuildError, match="'# @title Not for you' is folded but not tagged demo"):
+    text.write_text(text.read_text() + '\n\n# %% tags=["code"]\n# @title Not for you\ntaught = 1\n')
+    with pytest.raises(BuildError, match=r"'# @title Not for you', at .* is folded, and its kind is code"):
         build_lesson(root, TINY_LESSONS[0])
 
 

@@ -117,7 +117,7 @@ def test_points_are_seen_without_scrolling_sideways(page):
 
 def test_the_advice_stands_in_the_table_of_points_at_any_size(page):
     advice = page.locator(".points tbody tr", has_text="entropy").locator("td").last
-    expect(advice).to_contain_text("Exercise 4")
+    expect(advice).to_contain_text("Exercise: entropy")
     box, room = advice.bounding_box(), page.locator(".points").bounding_box()
     assert box["width"] > 150
     assert box["x"] + box["width"] <= room["x"] + room["width"] + 1

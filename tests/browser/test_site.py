@@ -62,7 +62,7 @@ def site(browser, tmp_path_factory):
     cells = [
         new_markdown_cell(TEXT),
         new_code_cell(f"print('x' * 300)\n# {'y' * 98}"),
-        new_code_cell(LESSON, metadata={"tags": ["demo"]}),
+        new_code_cell(LESSON, metadata={"tags": ["picture"]}),
         new_code_cell("from course import check\n\ndef softmax(x):\n    return x\n\ncheck(softmax)"),
     ]
     nbformat.write(new_notebook(cells=cells), root / "release" / "01_alike" / "01_alike.ipynb")

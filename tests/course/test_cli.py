@@ -122,7 +122,7 @@ def test_the_answers_of_a_notebook_are_checked_also_below_an_error(attention):
         "def broken(:",
         "%%answer why\nnot Python",
         f"%%time\n{RIGHT}",
-        ("raise ValueError('a figure')", {"tags": ["demo"]}),
+        ("raise ValueError('a figure')", {"tags": ["picture"]}),
         ("raise ValueError('a check')", {"nbgrader": {"grade": True, "solution": False}}),
         "def entropy(p, dim=-1):\n    return factor * p.view(7, 7)",
     ]

@@ -110,18 +110,16 @@ def told_around(cells: list[nbformat.NotebookNode], name: str) -> set[str]:
     """The texts around an exercise: at its heading, its hint and its check."""
     lines = [line for cell in cells for line in cell.source.splitlines()]
     lines = [line.replace(name, "…") for line in lines if re.match(r"# Stuck|# hint|check\(|\*Difficulty", line)]
-    return {re.sub(r"★+☆*|\d+", "?", line) for line in lines}
+    return {re.sub(r"[★☆]+|[●○]+|\d+", "?", line) for line in lines}
 
 
 def test_a_new_lesson_has_the_same_texts_for_learners_as_the_others(course):
     made = read_lesson(course / "source" / f"{MINE}.py").cells
     ours = read_lesson(ROOT / "source" / "02_softmax.py").cells
-    start = next(i for i, cell in enumerate(ours) if "### Exercise 1: " in cell.source)
+    start = next(i for i, cell in enumerate(ours) if "### Exercise: `softmax" in cell.source)
     place = next(i for i, cell in enumerate(ours) if cell.source.startswith("check(softmax)"))
     assert told_around(made, "mean") == told_around(ours[start : place + 1], "softmax")
-    opening = re.compile(
-        r"^# Lesson \d: .*\*\*You will build\*\*.*\*\*You need\*\*.*\*\*Time:\*\* about \d+ minutes", re.S
-    )
+    opening = re.compile(r"^# Lesson \d: .*\*\*You will build\*\*.*\*\*You need\*\*.*^\*\*Time:\*\*$", re.S | re.M)
     assert opening.match(made[0].source) and opening.match(ours[0].source)
     drawn = [cell for cell in made if "figures.show(" in cell.source]
     assert drawn and all(FOLDED.match(cell.source) and "alt=" in cell.source for cell in drawn)

@@ -106,7 +106,7 @@ def test_a_wrong_step_costs_no_points_and_none_gives_any(tmp_path, halve):
         assert (verdict.status, verdict.earned, verdict.followed_through) == ("wrong", 0, [])
         said = " ".join(to_report(verdict).to_text().split())
         assert "It calls `halve`: write that first." in said
-        assert "The grade replaces no step, because steps have no points." in said
+        assert "The grade puts nothing in place of an exercise without points." in said
     else:
         assert (verdict.status, verdict.earned) == ("right", 20)
         assert verdict.followed_through == (["halve"] if "//" in halve else [])

@@ -103,7 +103,7 @@ def test_page_says_points_status_and_mistake(page_of: Any) -> None:
     assert "not saved as UTF-8" in right
 
 
-def test_demonstrations_that_were_not_run_are_mentioned(whole_page: str) -> None:
+def test_pictures_that_were_not_drawn_are_mentioned(whole_page: str) -> None:
     assert "are not run for grading" in whole_page
 
 

@@ -101,7 +101,7 @@ def test_sound_notebook_is_left_as_it_is(sanitize: Any, solved: Any, course: Any
     assert_sound(notebook, course)
     assert repairs(notebook) == ""
     assert [cell.id for cell in notebook.cells] == [cell["id"] for cell in solved["cells"]]
-    assert cell_of(notebook, "demo").metadata.tags == ["demo"]
+    assert cell_of(notebook, "demo").metadata.tags == ["picture"]
     assert judged(notebook) == RIGHT
 
 
@@ -231,6 +231,6 @@ def test_released_notebook_knows_order_points_and_tags(course: Any) -> None:
     released = load_released(f"sqlite:///{course.root}/gradebook.db", LESSON, LESSON, converter)
     assert list(released.marked) == ["double", "check_double", "halve", "check_halve"]
     assert [released.marked[name].points for name in released.marked] == [0, 3, 0, 5]
-    assert released.tags_of("code", "print('a slow picture')\n") == ("demo",)
+    assert released.tags_of("code", "print('a slow picture')\n") == ("picture",)
     assert released.tags_of("code", "print('a slow picture, changed')") == ()
     assert released.marked["check_double"].visible == "check(double)"

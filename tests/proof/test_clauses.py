@@ -20,7 +20,7 @@ PAGE = """Numbers are small <!-- small -->.
 |---|---|
 | `double(x)` | twice `x` <!-- twice -->, of any sign <!-- sign -->; it may be a view <!-- view --> |
 
-## Steps
+## Exercises without points
 
 | step | contract |
 |---|---|

@@ -153,18 +153,18 @@ def test_an_interruption_keeps_new_and_old_measurements(tmp_path: Path, monkeypa
     assert known["01_double/double"] == before
 
 
-def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
+def test_a_step_with_points_is_measured_as_exercises_are(tmp_path: Path):
     root = build_course(tmp_path / "course")
     folder = root / "grader_tests" / TINY_LESSONS[1]
     contract = (folder / "halve" / "contract.py").read_text()
     for old, new in (
-        ("call, exercise", "call, challenge"),
-        ('exercise("halve"', 'challenge("halve", stars=5'),
+        ("call, exercise", "call, step"),
+        ('exercise("halve"', 'step("halve"'),
     ):
         assert old in contract
         contract = contract.replace(old, new)
     (folder / "halve" / "contract.py").write_text(contract)
-    (folder / "__init__.py").write_text('EXERCISES = ()\nCHALLENGES = ("halve",)\n')
+    (folder / "__init__.py").write_text('EXERCISES = ()\nSTEPS = ("halve",)\n')
     found = measured_of(root, TINY_LESSONS[1], "halve", 1)
     assert found["seeds"]["seeds"] == 1
     write(

@@ -227,12 +227,12 @@ def test_an_unknown_lesson_or_exercise_is_refused(tmp_path):
 
 def test_tables_of_authors_are_compared_and_written(tmp_path, capsys):
     root = build_course(tmp_path / "course")
-    page = root / author_tables.PAGE
+    page = root / author_tables.REFERENCE
     page.parent.mkdir()
-    page.write_text((ROOT / author_tables.PAGE).read_text(encoding="utf-8"), encoding="utf-8")
+    page.write_text((ROOT / author_tables.REFERENCE).read_text(encoding="utf-8"), encoding="utf-8")
     before = page.read_text(encoding="utf-8")
     rewrite(page, "| `normal(", "| `abnormal(")
     assert sync(root, check=True) == 1
-    assert capsys.readouterr().out == "docs/exercise-reference.md: out of date: the table 'draw'. Run `grading sync`.\n"
+    assert capsys.readouterr().out == "docs/exercise-reference.md: out of date: 'draw'. Run `grading sync`.\n"
     author_tables.write(root)
     assert page.read_text(encoding="utf-8") == before

@@ -65,7 +65,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     labels = "### Predict first\n\nHow many?\n\n### Exercise 1: `grow(k, by=1)`\n\n### Predict first\n\nAnd now?"
     formula = new_markdown_cell("## A formula\n\nHere $a_i \\cdot b$, and\n\n$$\\frac{1}{2} \\sum_i a_i$$\n")
     secret = new_code_cell("word = open('table.txt').read()\nprint('found', word)")
-    folded = new_code_cell(SLIDER, metadata={"tags": ["demo"]})
+    folded = new_code_cell(SLIDER, metadata={"tags": ["picture"]})
     write(
         root,
         "01_alike",

@@ -37,24 +37,26 @@ predict("the weights that grow", ...)
 predict("the shape", ..., scores[:, None].shape)
 
 # %% [markdown]
-# ### Step: halve a number
+# ### Exercise: halve a number
 #
-# Write half of `x`: `halve(4.0)` is `2.0`.
+# *Difficulty ★☆☆, importance ●○○, about 1 minute.* Write half of `x`: `halve(4.0)` is `2.0`.
 
 # %%
 def halve(x):
     raise NotImplementedError
 
 
-# %% tags=["demo"]
+# %%
 check(halve)
 
-# %%
+# %% tags=["code"]
 half = use(halve, lambda x: x / 2)
 print("half of 3:", half(torch.tensor(3.0)))
 
 # %% [markdown]
-# ### Exercise 1: double a number
+# ### Exercise: double a number
+#
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.*
 
 # %%
 # hint(double)
@@ -100,7 +102,7 @@ def _(draw):
 HALVE = """
 from grading.exercises.exercise import call, step
 
-halve = step("halve", see="Step: halve a number", hints=("What is half of 4?",))
+halve = step("halve", see="Exercise: halve a number", hints=("What is half of 4?",))
 
 
 @halve.oracle

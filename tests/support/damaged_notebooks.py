@@ -153,7 +153,7 @@ def check_turned_to_text(notebook, rng):
 
 @mangle
 def tags_that_hide_or_skip(notebook, rng):
-    tags = ["skip-execution", "raises-exception", "hide-input", "remove-cell", "demo"]
+    tags = ["skip-execution", "raises-exception", "hide-input", "remove-cell", "picture"]
     for cell in notebook["cells"]:
         cell["metadata"]["tags"] = rng.sample(tags, 2)
 
@@ -222,7 +222,7 @@ def another_language(notebook, rng):
 @mangle
 def cell_metadata_malformed(notebook, rng):
     for cell in notebook["cells"]:
-        cell["metadata"] |= {"collapsed": "yes", "tags": rng.choice([3, "demo", [1, 2], None])}
+        cell["metadata"] |= {"collapsed": "yes", "tags": rng.choice([3, "picture", [1, 2], None])}
         cell["metadata"] |= {"execution": 4, "jupyter": "x", "name": 3}
         if cell["cell_type"] == "markdown":
             cell["attachments"] = rng.choice([{"a.png": {"image/png": 3}}, [], {"a": "b"}])

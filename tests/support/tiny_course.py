@@ -13,8 +13,10 @@ TEXT = """
 
 # %% [markdown]
 # # To {name}
+#
+# *Difficulty ★☆☆, importance ●○○, about 1 minute.*
 
-# %%
+# %% tags=["code"]
 def check(f):
     return 0.0
 

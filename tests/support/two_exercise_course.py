@@ -118,7 +118,7 @@ def lesson_notebook() -> Any:
         new_markdown_cell("# Halves and doubles\n\nAn equation: $2 \\cdot \\frac{x}{2} = x$", id="title"),
         new_code_cell("def check(f):\n    return 0.0", id="begin"),
         new_markdown_cell("## Doubling", id="doubling"),
-        new_code_cell("print('a slow picture')", id="demo", metadata={"tags": ["demo"]}),
+        new_code_cell("print('a slow picture')", id="demo", metadata={"tags": ["picture"]}),
         _solution("double", DOUBLE),
         _check("double", 3),
         new_markdown_cell("## Halving", id="halving"),

@@ -7,7 +7,7 @@ from grading.exercises.exercise import EXERCISE, Script, device, exercise, helpe
 
 Line = exercise(
     "Line",
-    see="Exercise 3: `Line()`",
+    see="Exercise: `Line()`",
     hints=(
         "Which numbers may training change? Make those once, in `__init__`. Which change with every call? Those are "
         "arguments of `forward`.",

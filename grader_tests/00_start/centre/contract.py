@@ -8,7 +8,7 @@ from ...shared.repeating import after
 
 centre = exercise(
     "centre",
-    see="Exercise 2: `centre(x)`",
+    see="Exercise: `centre(x)`",
     hints=(
         "What is left of the rows (1, 3) and (10, 30) without their means? What is the shape of the means?",
         "`x.mean(dim=-1)` loses the last dimension. `keepdim=True` keeps it, with size 1: it stretches along the rows.",

@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 chessboard = step(
     "chessboard",
     forbidden=("stack", "cat", "meshgrid", "tensor", "repeat.*", "tile"),
-    see="Step: a chessboard (extra)",
+    see="Exercise: a chessboard (extra)",
     hints=(
         "Add the row number and the column number of each square. Which squares have an even sum?",
         "A column of row numbers plus a row of column numbers is a table of these sums.",

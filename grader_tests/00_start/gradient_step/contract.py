@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, call, exercise, helper,
 
 gradient_step = exercise(
     "gradient_step",
-    see="Exercise 4: `gradient_step(weights, x, y, rate)`",
+    see="Exercise: `gradient_step(weights, x, y, rate)`",
     hints=(
         "What do you compute between the weights and the one number of the loss? Which argument should autograd watch?",
         "Watch a copy, `weights.detach().clone().requires_grad_()`: predictions `x @ w`, the mean of their squared "

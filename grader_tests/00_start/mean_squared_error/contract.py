@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 mean_squared_error = step(
     "mean_squared_error",
     forbidden=("mse_loss",),
-    see="Step: the loss (extra)",
+    see="Exercise: the loss (extra)",
     hints=(
         "What are the errors of the predictions 1 and 2, if 4 and 2 are correct? Their squares? The mean of those?",
         "In this order: differences, squares, mean. `.square()` and `.mean()` do the last two.",

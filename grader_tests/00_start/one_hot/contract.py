@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 one_hot = step(
     "one_hot",
     forbidden=("one_hot", "eye", "diag.*", "scatter.*", "index_.*", "tensor", "stack", "cat", "zeros.*"),
-    see="Step: one-hot rows (extra)",
+    see="Exercise: one-hot rows (extra)",
     hints=(
         "Row `t` has its 1 in the column whose number equals `ids[t]`. What do you compare with what?",
         "Compare a column of ids with a row of column numbers.",

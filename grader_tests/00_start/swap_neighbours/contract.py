@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 swap_neighbours = step(
     "swap_neighbours",
     forbidden=("stack", "cat", "roll", "vmap"),
-    see="Step: neighbours swap places (extra)",
+    see="Exercise: neighbours swap places (extra)",
     hints=(
         "Cut the list into pairs, one per row. What has to happen in each row? And at the end?",
         "`reshape(-1, 2)` makes the pairs, `flip` reverses along a dimension, `reshape(-1)` makes a list again.",

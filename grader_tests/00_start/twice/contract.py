@@ -8,7 +8,7 @@ from ...shared.repeating import after
 
 twice = exercise(
     "twice",
-    see="Exercise 1: `twice(x)`",
+    see="Exercise: `twice(x)`",
     hints=(
         "What is twice 3? And what is `x * 3`, if `x` is a whole tensor?",
         "An operation between a tensor and a number works on every entry. `return` hands the result back.",

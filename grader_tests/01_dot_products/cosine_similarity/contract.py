@@ -9,7 +9,7 @@ from ..common import a_pair, changed_since
 
 cosine_similarity = exercise(
     "cosine_similarity",
-    see="Exercise 2: `cosine_similarity(a, b)`",
+    see="Exercise: `cosine_similarity(a, b)`",
     forbidden=("cosine_similarity", "cosine_embedding_loss"),
     hints=(
         "What is left of a vector when you divide it by its own length? What does the dot product of two such vectors "

@@ -148,7 +148,7 @@ def cosine_similarity(a, b):
 """).for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)).feedback(
     "You add a small constant to the denominator, which changes the cosine of short vectors. Short arrows have angles "
     "too. Treat exactly zero separately instead.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
+    see="Exercise: `cosine_similarity(a, b)`",
 )
 cosine_similarity.mistake("clamps_the_product_of_lengths", loses="short").full_code("""
 def cosine_similarity(a, b):
@@ -156,7 +156,7 @@ def cosine_similarity(a, b):
 """).for_each(EPS=(1e-8, 1e-9, 1e-7, 1e-6)).feedback(
     "You clamp the product of the lengths to a minimum, which changes the cosine of short vectors. Two lengths of "
     "0.00001 have a product far below it. Treat exactly zero separately instead.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
+    see="Exercise: `cosine_similarity(a, b)`",
 )
 cosine_similarity.mistake("overflows_before_the_root", loses="short").full_code("""
 def cosine_similarity(a, b):
@@ -208,7 +208,7 @@ def cosine_similarity(a, b):
 """).for_each(EPS=(1e-8, 1e-7, 1e-6, 1e-5)).feedback(
     "You add a small constant to *each* length, which changes the cosine of short vectors. Treat exactly zero "
     "separately instead.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
+    see="Exercise: `cosine_similarity(a, b)`",
 )
 by_units.mistake(numbers.computed_in_float32, loses="float64")
 by_units.mistake(numbers.result_float64(of="the arguments"), loses="float64")
@@ -244,7 +244,7 @@ by_lengths.mistake("clamps_each_length", loses="short").patch("""
 """).for_each(EPS=(1e-8, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
     "You clamp each length to a minimum, which changes the cosine of shorter vectors. Treat exactly zero separately "
     "instead.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
+    see="Exercise: `cosine_similarity(a, b)`",
 )
 cosine_similarity.mistake("adds_a_constant_under_the_root", loses="short").full_code("""
 def cosine_similarity(a, b):
@@ -253,7 +253,7 @@ def cosine_similarity(a, b):
 """).for_each(EPS=(1e-12, 1e-16, 1e-10, 1e-9, 1e-8, 1e-6)).feedback(
     "You add a small constant under the square roots, so the cosines of short vectors are too small. Treat exactly "
     "zero separately instead.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
+    see="Exercise: `cosine_similarity(a, b)`",
 )
 by_lengths.mistake("takes_short_for_zero", loses="short").patch("""
 - length_a = torch.where(length_a == 0, 1, length_a)
@@ -265,7 +265,7 @@ by_lengths.mistake("takes_short_for_zero", loses="short").patch("""
 """).for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6)).feedback(
     "You treat short vectors as vectors of zeros and give them the cosine 0. Check whether the lengths are exactly 0, "
     "not whether they are small.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
+    see="Exercise: `cosine_similarity(a, b)`",
 )
 by_lengths.mistake(
     "projects_one_on_the_other", {"(length_a * length_b)": "length_a.square()"}, loses=EVERYWHERE

@@ -9,7 +9,7 @@ from ..common import a_pair, changed_since
 
 dot = exercise(
     "dot",
-    see="Exercise 1: `dot(a, b)`",
+    see="Exercise: `dot(a, b)`",
     forbidden=(
         ".*dot",
         "inner",

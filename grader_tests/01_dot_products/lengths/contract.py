@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 lengths = step(
     "lengths",
-    see="Step: the length of every vector",
+    see="Exercise: the length of every vector",
     hints=(
         "What are the squares of 3 and 4, what is their sum, and what its root?",
         "Square the whole tensor, add along the last dimension only, and keep that dimension with size 1.",

@@ -10,7 +10,7 @@ from .cases import clear_winners
 
 most_similar = exercise(
     "most_similar",
-    see="Exercise 4: `most_similar(queries, keys)`",
+    see="Exercise: `most_similar(queries, keys)`",
     hints=(
         "Suppose you had the cosine of every query with every key, `(..., T, S)`. Do you look for the winner along "
         "the queries or along the keys? And do you want the winner's cosine or its index?",

@@ -102,7 +102,7 @@ def most_similar(queries, keys):
 """).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
     "You add a small constant to the denominator, so the cosines of short vectors become too small. Treat exactly "
     "zero separately instead.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
+    see="Exercise: `cosine_similarity(a, b)`",
 )
 most_similar.mistake("bends_short_keys", loses="short").full_code("""
 def most_similar(queries, keys):
@@ -118,7 +118,7 @@ def most_similar(queries, keys):
 ).feedback(
     "You enlarge short keys by a small number, added or used as a minimum, so their cosines become too small. Treat "
     "exactly zero separately instead.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
+    see="Exercise: `cosine_similarity(a, b)`",
 )
 most_similar.mistake(arguments.argument_changed(what="the keys"), loses="arguments").full_code("""
 def most_similar(queries, keys):

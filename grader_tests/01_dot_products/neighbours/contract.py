@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 neighbours = step(
     "neighbours",
-    see="Step: neighbours of a word (extra)",
+    see="Exercise: neighbours of a word (extra)",
     hints=(
         "Your `cosine_similarity` broadcasts. What does it return for one row and the whole table?",
         "Sort the cosines in descending order: `argsort` returns indices. Which index comes first, and do you want it?",

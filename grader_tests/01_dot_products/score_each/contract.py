@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 score_each = step(
     "score_each",
-    see="Step: score every key",
+    see="Exercise: score every key",
     hints=(
         "How many numbers do you get for six keys? Where do you keep them until the loop is done?",
         "`for key in keys` goes through the rows. Collect one dot product per key in a list, and make a tensor of it "

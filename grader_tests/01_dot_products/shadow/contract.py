@@ -8,7 +8,7 @@ from ..common import a_pair
 
 shadow = step(
     "shadow",
-    see="Step: the shadow (extra)",
+    see="Exercise: the shadow (extra)",
     hints=(
         "The dot product is the length of `a` times the length of the shadow. Which two of these three can you "
         "compute?",

@@ -9,7 +9,7 @@ from ..common import a_pair, changed_since
 
 similarity_scores = exercise(
     "similarity_scores",
-    see="Exercise 3: `similarity_scores(queries, keys)`",
+    see="Exercise: `similarity_scores(queries, keys)`",
     hints=(
         "For one query and one key you know the answer. Does the query choose the row of the result, or the column? "
         "What shape do 3 queries and 6 keys of 4 entries give?",

@@ -1,14 +1,13 @@
-"""`squared_distances`, a challenge: squared distances by dot products alone."""
+"""`squared_distances`, an exercise without points: squared distances by dot products alone."""
 
 import torch
 
-from grading.exercises.exercise import Script, call, challenge, helper, method, student
+from grading.exercises.exercise import Script, call, helper, method, step, student
 
-squared_distances = challenge(
+squared_distances = step(
     "squared_distances",
-    stars=2,
     forbidden=("cdist", "pdist", "dist", "pairwise_?distance"),
-    see="Challenge: `squared_distances(queries, keys)` (extra)",
+    see="Exercise: `squared_distances(queries, keys)` (extra)",
     hints=(
         "Multiply out $(q - k) \\cdot (q - k)$. Which of its parts has one number per pair, which one per query, and "
         "which one per key?",

@@ -10,7 +10,7 @@ from .cases import along, with_zeros
 
 entropy = exercise(
     "entropy",
-    see="Exercise 4: `entropy(p, dim=-1)`",
+    see="Exercise: `entropy(p, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(
         "What is the surprise of one weight, and how much does it count in the average? What does your formula give "

@@ -8,7 +8,7 @@ from ..common import NOT_ALLOWED
 
 exp_and_divide = step(
     "exp_and_divide",
-    see="Step: exponentiate, then divide",
+    see="Exercise: exponentiate, then divide",
     forbidden=NOT_ALLOWED,
     hints=(
         "What do you do with each score by itself, and what with all of them together?",

@@ -12,7 +12,7 @@ from ..common import NOT_ALLOWED, levels, with_gaps
 
 log_softmax = exercise(
     "log_softmax",
-    see="Exercise 2: `log_softmax(x, dim=-1)`",
+    see="Exercise: `log_softmax(x, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(
         "Apply the logarithm to the formula of softmax *on paper*, before anything is rounded. What is the logarithm "

@@ -8,7 +8,7 @@ from ..common import NOT_ALLOWED
 
 next_token_losses = step(
     "next_token_losses",
-    see="Step: the losses of a text (extra)",
+    see="Exercise: the losses of a text (extra)",
     forbidden=(*NOT_ALLOWED, "nll_loss", "NLLLoss"),
     hints=(
         "Which function of yours gives the logarithms of all weights at once? Which one do you need in each row?",

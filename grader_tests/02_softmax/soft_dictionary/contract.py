@@ -8,7 +8,7 @@ from grading.exercises.exercise import call, step
 
 soft_dictionary = step(
     "soft_dictionary",
-    see="Step: a soft dictionary",
+    see="Exercise: a soft dictionary",
     hints=(
         "Three lines: scores, weights, output. What is the shape of each?",
         "The scores are minus the squares of `queries[:, None] - keys`. Each row of weights sums to 1, and multiplies "

@@ -10,7 +10,7 @@ from ..common import NOT_ALLOWED, far_ahead, in_the_same_tensor, levels, with_ga
 
 softmax = exercise(
     "softmax",
-    see="Exercise 1: `softmax(x, dim=-1)`",
+    see="Exercise: `softmax(x, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(
         "Your `exp_and_divide` is right for one list of small scores. Which of its steps goes wrong with "

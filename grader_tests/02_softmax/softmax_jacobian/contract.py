@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 softmax_jacobian = step(
     "softmax_jacobian",
-    see="Step: the Jacobian (extra)",
+    see="Exercise: the Jacobian (extra)",
     hints=(
         "Which part of the formula depends on the row only, and which on the column only? What shapes make them "
         "broadcast to `(S, S)`?",

@@ -12,7 +12,7 @@ from ..common import NOT_ALLOWED, levels, with_gaps
 
 softmax_with_temperature = exercise(
     "softmax_with_temperature",
-    see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
+    see="Exercise: `softmax_with_temperature(x, temperature, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(
         "Does the temperature divide the scores or the weights? What are `nan > 0` and `nan <= 0`?",

@@ -41,7 +41,7 @@ def softmax_with_temperature(x, temperature, dim=-1):
 """).feedback(
     "You accept `nan`, because `temperature <= 0` is false for it. Every weight then becomes NaN. Check the other "
     "way round, for what is allowed.",
-    see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
+    see="Exercise: `softmax_with_temperature(x, temperature, dim=-1)`",
 )
 right.mistake(
     arguments.not_refused(

@@ -1,13 +1,12 @@
-"""`top_p`, a challenge: the smallest set of likeliest tokens with a given share."""
+"""`top_p`, an exercise without points: the smallest set of likeliest tokens with a given share."""
 
 import torch
 
-from grading.exercises.exercise import call, challenge
+from grading.exercises.exercise import call, step
 
-top_p = challenge(
+top_p = step(
     "top_p",
-    stars=2,
-    see="Challenge: `top_p(probs, share)` (extra)",
+    see="Exercise: `top_p(probs, share)` (extra)",
     hints=(
         "In (0.1, 0.5, 0.4) with a share of 0.6, which one do you take first, which second, and when do you stop?",
         "Sort from the likeliest down and add up. Keep a probability if the sum *before* it is still below the share. "

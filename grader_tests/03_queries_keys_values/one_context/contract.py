@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 one_context = step(
     "one_context",
-    see="Step: the context vector of one word",
+    see="Exercise: the context vector of one word",
     hints=(
         "Which numbers say how similar word `i` is to each word of the sentence? How many are there?",
         "Scores (T,), then their softmax, then the words, each times its weight, added up.",

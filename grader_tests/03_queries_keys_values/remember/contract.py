@@ -1,13 +1,12 @@
-"""`remember`, a challenge: change a memory matrix so that a key retrieves a value."""
+"""`remember`, an exercise without points: change a memory matrix so that a key retrieves a value."""
 
 import torch
 
-from grading.exercises.exercise import Script, call, challenge, non_contiguous, student
+from grading.exercises.exercise import Script, call, non_contiguous, step, student
 
-remember = challenge(
+remember = step(
     "remember",
-    stars=2,
-    see="Challenge: `remember(memory, key, value)` (extra)",
+    see="Exercise: `remember(memory, key, value)` (extra)",
     hints=(
         "What does the key fetch before the change, and what should it fetch afterwards? What is the difference?",
         "Only one kind of change has no effect on queries perpendicular to the key: a column in the direction of the "

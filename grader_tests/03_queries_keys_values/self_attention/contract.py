@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 self_attention = step(
     "self_attention",
     result_names=("output", "weights"),
-    see="Step: self-attention",
+    see="Exercise: self-attention",
     hints=(
         "Which three tensors does `attention` need? Which function makes them?",
         "`project_qkv` returns query, key and value; pass them to `attention`, and return what it returns.",

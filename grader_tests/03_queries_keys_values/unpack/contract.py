@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 unpack = step(
     "unpack",
     result_names=("W_q", "W_k", "W_v"),
-    see="Step: matrices from a packed weight (extra)",
+    see="Exercise: matrices from a packed weight (extra)",
     hints=(
         "Which rows of the packed weight belong to the queries? There are three times as many rows as columns.",
         "Cut along the rows into three square parts. Each is stored as (out, in), and you need (in, out).",

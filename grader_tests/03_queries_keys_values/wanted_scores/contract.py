@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 wanted_scores = step(
     "wanted_scores",
-    see="Step: the wanted scores",
+    see="Exercise: the wanted scores",
     hints=(
         "How many scores are there? Which of them are not 0?",
         "Make a tensor of zeros with one entry per key, and write `high` at the targets. You can index by a list.",

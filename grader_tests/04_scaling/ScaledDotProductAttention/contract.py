@@ -56,7 +56,7 @@ def _():
     s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
     m = s.call(EXERCISE, name="module")
     s.call(m, s.query, s.key, s.value, name="out")
-    yield s.case().label("ScaledDotProductAttention()(…) on the numbers of exercise 3, on paper")
+    yield s.case().label("ScaledDotProductAttention()(…) on the numbers of scaled_dot_product_attention, on paper")
 
 
 @ScaledDotProductAttention.example("float32 in, float32 out; float64 in, float64 out", check_types=True)
@@ -66,7 +66,9 @@ def _():
         m = s.call(EXERCISE, name="module")
         s.call(m, s.query, s.key, s.value, name="out")
         name = str(dtype).removeprefix("torch.")
-        yield s.case().label(f"ScaledDotProductAttention()(…) on the numbers of exercise 3, in {name}")
+        yield s.case().label(
+            f"ScaledDotProductAttention()(…) on the numbers of scaled_dot_product_attention, in {name}"
+        )
 
 
 @ScaledDotProductAttention.example("in eval mode")

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 exponent = step(
     "exponent",
-    see="Step: the exponent (extra)",
+    see="Exercise: the exponent (extra)",
     hints=(
         "Which two quotients do you need, and what do you do with them before you divide one by the other?",
         "`y[-1] / y[0]` is how much y grows, `x[-1] / x[0]` how much x does. Divide their logarithms.",

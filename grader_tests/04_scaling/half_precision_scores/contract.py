@@ -8,7 +8,7 @@ from ...shared import BUILT_IN
 
 half_precision_scores = step(
     "half_precision_scores",
-    see="Step: scores in half precision (extra)",
+    see="Exercise: scores in half precision (extra)",
     forbidden=BUILT_IN,
     hints=(
         "The product overflows before you divide it. What can you divide earlier?",

@@ -10,7 +10,7 @@ from ...shared import BUILT_IN
 
 look_up = step(
     "look_up",
-    see="Step: look up (extra)",
+    see="Exercise: look up (extra)",
     forbidden=BUILT_IN,
     hints=(
         "Which shapes do query, key and value have, if there is one query per problem? What shape has the output of "

@@ -15,7 +15,7 @@ right.mistake(
     "ignores_the_scale", {"(W_q.shape[-1] ** -0.5 if scale is None else scale)": "W_q.shape[-1] ** -0.5"}
 ).feedback("You ignore `scale`. Pass it on to your attention.")
 right.mistake("does_not_scale_by_default", {"W_q.shape[-1] ** -0.5 if": "1.0 if"}).feedback(
-    "Without a given `scale` you do not scale at all. The default is 1 / √K, as in exercise 3."
+    "Without a given `scale` you do not scale at all. The default is 1 / √K, as in `scaled_dot_product_attention`."
 )
 right.mistake("scales_by_the_width_of_items", {"W_q.shape[-1]": "items.shape[-1]"}).feedback(
     "You scale by the width of the items. K is the width of queries and keys, the second dimension of `W_q`."

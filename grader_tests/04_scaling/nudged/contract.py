@@ -8,7 +8,7 @@ from grading.exercises.exercise import call, step
 
 nudged = step(
     "nudged",
-    see="Step: nudge each score",
+    see="Exercise: nudge each score",
     hints=(
         "Which tensor of shape `(S, S)` holds in row j the scores after score j was raised? What does the softmax "
         "along its last dimension give?",

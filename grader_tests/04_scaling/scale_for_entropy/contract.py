@@ -1,15 +1,14 @@
-"""`scale_for_entropy`, a challenge: the scale that gives weights a wanted entropy."""
+"""`scale_for_entropy`, an exercise without points: the scale that gives weights a wanted entropy."""
 
 import math
 
 import torch
 
-from grading.exercises.exercise import call, challenge
+from grading.exercises.exercise import call, step
 
-scale_for_entropy = challenge(
+scale_for_entropy = step(
     "scale_for_entropy",
-    stars=3,
-    see="Challenge: `scale_for_entropy(scores, nats)` (extra)",
+    see="Exercise: `scale_for_entropy(scores, nats)` (extra)",
     hints=(
         "You try a scale, and the entropy of the weights is larger than `nats`. Is the right scale larger or smaller? "
         "How do you continue if you know one scale that is too small and one that is too large?",

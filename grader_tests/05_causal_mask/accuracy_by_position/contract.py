@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 accuracy_by_position = step(
     "accuracy_by_position",
-    see="Step: accuracy by position (extra)",
+    see="Exercise: accuracy by position (extra)",
     hints=(
         "Which token does the model predict at a position? Over which dimension do you average?",
         "`logits.argmax(-1)` is (B, T). Compare it with `targets`, turn the result into numbers with "

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 additive_mask = step(
     "additive_mask",
-    see="Step: a mask to add (extra)",
+    see="Exercise: a mask to add (extra)",
     hints=(
         "Which tensor has 0 everywhere? And which method puts another value where a mask is True?",
         "Start with `torch.zeros` of the mask's shape, and use `masked_fill`. Do not multiply: 0 times ∞ is NaN.",

@@ -9,7 +9,7 @@ from ...shared import BUILT_IN
 causal_mask = exercise(
     "causal_mask",
     forbidden=BUILT_IN,
-    see="Exercise 1: `causal_mask(T, S=None, device=None)`",
+    see="Exercise: `causal_mask(T, S=None, device=None)`",
     hints=(
         "At which of the S positions is query `i`, if the last query is at the last position? Try T = 2, S = 5.",
         "A cell is blocked where the position of the key is greater than that of the query. A column of "

@@ -9,7 +9,7 @@ from ...shared import BUILT_IN
 decoder_mask = step(
     "decoder_mask",
     forbidden=BUILT_IN,
-    see="Step: both masks at once",
+    see="Exercise: both masks at once",
     hints=(
         "There are two reasons to block a key. Which of your functions give the two masks, and which operator combines "
         "them?",

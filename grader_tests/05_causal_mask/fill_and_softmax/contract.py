@@ -12,7 +12,7 @@ from ..common import some_open
 fill_and_softmax = step(
     "fill_and_softmax",
     forbidden=BUILT_IN,
-    see="Step: fill, then softmax",
+    see="Exercise: fill, then softmax",
     hints=(
         "You need two calls, one after the other. Which one replaces scores, and which one turns a row into weights?",
         "`scores.masked_fill(mask, value)` returns a new tensor with `value` where the mask is True. The "

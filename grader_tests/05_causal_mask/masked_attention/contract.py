@@ -12,7 +12,7 @@ masked_attention = exercise(
     "masked_attention",
     result_names=("output", "weights"),
     forbidden=BUILT_IN,
-    see="Exercise 4: `masked_attention(query, key, value, mask=None)`",
+    see="Exercise: `masked_attention(query, key, value, mask=None)`",
     hints=(
         "You have written each part before: scores, scale, weights, output. Which one changes if there is a mask?",
         "Only the softmax changes: with a mask, `masked_softmax` takes its place. A fully blocked row has weights of "

@@ -12,7 +12,7 @@ from ..common import some_open
 masked_softmax = exercise(
     "masked_softmax",
     forbidden=BUILT_IN,
-    see="Exercise 3: `masked_softmax(scores, mask)`",
+    see="Exercise: `masked_softmax(scores, mask)`",
     hints=(
         "Which number in place of a blocked score makes its weight exactly 0, whatever the others are? And "
         "what does softmax give for a row that holds nothing else?",

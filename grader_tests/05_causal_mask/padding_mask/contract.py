@@ -9,10 +9,10 @@ from ...shared import BUILT_IN
 padding_mask = exercise(
     "padding_mask",
     forbidden=BUILT_IN,
-    see="Exercise 2: `padding_mask(lengths, S)`",
+    see="Exercise: `padding_mask(lengths, S)`",
     hints=(
         "Which of the positions 0, 1, 2 and 3 hold padding in a sentence of length 2? Of length 0? Of length 4?",
-        "Compare a row of positions with a column of numbers, as in exercise 1. This time the numbers are the lengths.",
+        "Compare a row of positions with a column of numbers, as in `causal_mask`. Here the numbers are the lengths.",
         "Make `torch.arange` of S positions on the device of `lengths`, and compare it with `lengths[:, "
         "None]`, which gives (B, S). Then add two dimensions of size 1 in the middle, for heads and queries.",
     ),

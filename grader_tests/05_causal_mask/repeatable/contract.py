@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, ref, sample_model, step
 
 repeatable = step(
     "repeatable",
-    see="Step: make it repeatable (extra)",
+    see="Exercise: make it repeatable (extra)",
     hints=(
         "What has to happen before *every* call of the layer, not only before the first?",
         "Define a function inside the function: `def f(x):`. It seeds, calls the layer, and returns its "

@@ -10,7 +10,7 @@ from .cases import INF, asked, away_from_0, distant, future, leaking, leaks, nea
 sees_the_future = exercise(
     "sees_the_future",
     forbidden=BUILT_IN,
-    see="Exercise 5: `sees_the_future(attention, x)`",
+    see="Exercise: `sees_the_future(attention, x)`",
     hints=(
         "Suppose that position 2 of a function sees position 3, and nothing else is wrong. Which input do you have to "
         "change, and which output do you have to compare, to find this?",

@@ -1,13 +1,12 @@
-"""`sliding_window`, a challenge: a causal mask that opens only the last few keys."""
+"""`sliding_window`, an exercise without points: a causal mask that opens only the last few keys."""
 
 import torch
 
-from grading.exercises.exercise import Script, call, challenge, device, helper, student
+from grading.exercises.exercise import Script, call, device, helper, step, student
 
-sliding_window = challenge(
+sliding_window = step(
     "sliding_window",
-    stars=1,
-    see="Challenge: `sliding_window(T, width, device=None)` (extra)",
+    see="Exercise: `sliding_window(T, width, device=None)` (extra)",
     hints=(
         "How far back may query `i` look, if it sees `width` keys, its own included? Try T = 5, width = 2 on paper.",
         "A key is blocked for one of two reasons: it is after the query, or too far before it. Both compare "

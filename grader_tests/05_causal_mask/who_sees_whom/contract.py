@@ -10,7 +10,7 @@ from ..sees_the_future.cases import future, near
 who_sees_whom = step(
     "who_sees_whom",
     forbidden=BUILT_IN,
-    see="Step: who sees whom (extra)",
+    see="Exercise: who sees whom (extra)",
     hints=(
         "Your detector measures how much later inputs move an output. Which other pairs do you need for a whole map?",
         "With the Jacobian of shape (T, D, T, D): take magnitudes, then the largest over both D. What is left "

@@ -7,7 +7,7 @@ from grading.exercises.exercise import EXERCISE, Script, helper, ref, sample_mod
 
 attention_layer = step(
     "AttentionLayer",
-    see="Step: a module that shows its weights (extra)",
+    see="Exercise: a module that shows its weights (extra)",
     hints=(
         "What does `forward` return with `return_attention=False`, and what with True?",
         "In `__init__`, call `super().__init__()` and keep `attention` in an attribute, so that the layer has its "

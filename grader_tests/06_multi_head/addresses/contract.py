@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 addresses = step(
     "addresses",
-    see="Step: addresses (extra)",
+    see="Exercise: addresses (extra)",
     hints=(
         "What is the address of the entry `[1, 0, 2]`, with the strides (6, 2, 1)?",
         "The address of `[i, j, k]` is `i * strides[0] + j * strides[1] + k * strides[2]`. Three loops will do.",

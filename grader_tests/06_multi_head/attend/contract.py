@@ -11,7 +11,7 @@ from ...shared import BUILT_IN
 attend = step(
     "attend",
     result_names=("output", "weights"),
-    see="Step: one head",
+    see="Exercise: one head",
     forbidden=BUILT_IN,
     hints=(
         "Three lines: scores, weights, output. Which shape has each of them?",

@@ -10,7 +10,7 @@ from ...shared import BUILT_IN
 
 heads_by_loop = step(
     "heads_by_loop",
-    see="Step: heads in a loop",
+    see="Exercise: heads in a loop",
     forbidden=BUILT_IN,
     hints=(
         "What does one round of the loop need, and what does it add to the result?",

@@ -12,7 +12,7 @@ from ..common import four_matrices
 multi_head = step(
     "multi_head",
     result_names=("output", "weights"),
-    see="Step: all heads at once",
+    see="Exercise: all heads at once",
     forbidden=BUILT_IN,
     hints=(
         "Project, split, attend, merge, project. Which of the five need the number of heads?",

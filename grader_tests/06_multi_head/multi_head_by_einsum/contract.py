@@ -12,7 +12,7 @@ from ..common import four_matrices
 multi_head_by_einsum = step(
     "multi_head_by_einsum",
     result_names=("output", "weights"),
-    see="Step: letters instead of transposes (extra)",
+    see="Exercise: letters instead of transposes (extra)",
     forbidden=BUILT_IN,
     hints=(
         "Which letters does `x` have, which does `W_q.unflatten(1, (n_heads, -1))` have, and which one is summed over?",

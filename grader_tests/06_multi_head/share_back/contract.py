@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 share_back = step(
     "share_back",
-    see="Step: how much goes back (extra)",
+    see="Exercise: how much goes back (extra)",
     hints=(
         "Which entries of the matrix are these, for a distance of 1? Mark them in a 3 by 3 matrix.",
         "They are on a diagonal below the main one. `weights.diagonal(n)` gives one *above* it; what does a negative n "

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 shuffle_error = step(
     "shuffle_error",
-    see="Step: the shuffle test (extra)",
+    see="Exercise: the shuffle test (extra)",
     hints=(
         "The second call was given `x[:, order]`. What should its output be, written with `output` and `order`?",
         "Compare `output[:, order]` with `output_of_shuffled`: absolute differences, then the largest.",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 silence = step(
     "silence",
-    see="Step: silent heads (extra)",
+    see="Exercise: silent heads (extra)",
     hints=(
         "Which dimension counts the heads? What would happen to the caller's tensor if you wrote into it?",
         "Copy with `.clone()`, then set `[:, heads]` to 0.",

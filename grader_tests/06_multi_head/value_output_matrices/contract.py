@@ -1,13 +1,12 @@
-"""`value_output_matrices`, a challenge: each head's effect on a word, as a matrix."""
+"""`value_output_matrices`, an exercise without points: each head's effect on a word, as a matrix."""
 
 import torch
 
-from grading.exercises.exercise import call, challenge, non_contiguous
+from grading.exercises.exercise import call, non_contiguous, step
 
-value_output_matrices = challenge(
+value_output_matrices = step(
     "value_output_matrices",
-    stars=2,
-    see="Challenge: `value_output_matrices(W_v, W_o, n_heads)` (extra)",
+    see="Exercise: `value_output_matrices(W_v, W_o, n_heads)` (extra)",
     hints=(
         "A word x becomes the values `x @ W_v.T`. Which of these D numbers are head h's, and so which *rows* of W_v "
         "made them? The merged heads go through `W_o.T`: which *columns* of W_o do head h's numbers meet?",

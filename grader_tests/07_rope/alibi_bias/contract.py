@@ -1,13 +1,12 @@
-"""`alibi_bias`, a challenge: a bias for each score, linear in the distance."""
+"""`alibi_bias`, an exercise without points: a bias for each score, linear in the distance."""
 
 import torch
 
-from grading.exercises.exercise import call, challenge
+from grading.exercises.exercise import call, step
 
-alibi_bias = challenge(
+alibi_bias = step(
     "alibi_bias",
-    stars=2,
-    see="Challenge: `alibi_bias(n_heads, T)` (extra)",
+    see="Exercise: `alibi_bias(n_heads, T)` (extra)",
     hints=(
         "What is added to the score of a query and a key that are 3 positions apart, in a head with the slope 1/4?",
         "Multiply the slope of each head, (H,), by the distance of each query from each key, (T, T).",

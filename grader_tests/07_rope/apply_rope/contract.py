@@ -9,7 +9,7 @@ from grading.exercises.exercise import EXERCISE, Script, call, exercise, non_con
 from ...shared import BUILT_IN
 from ..common import turned
 
-ROTATING = "Exercise 3: `apply_rope(x, positions, base=10000.0)`"
+ROTATING = "Exercise: `apply_rope(x, positions, base=10000.0)`"
 
 apply_rope = exercise(
     "apply_rope",

@@ -8,7 +8,7 @@ from ..common import turned
 
 gap_score = step(
     "gap_score",
-    see="Step: one score (extra)",
+    see="Exercise: one score (extra)",
     hints=(
         "`apply_rope` wants a dimension of tokens and a tensor of positions. How do you make one vector and one number "
         "into these?",

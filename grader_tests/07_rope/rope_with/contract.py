@@ -8,7 +8,7 @@ from ..common import turned
 
 rope_with = step(
     "rope_with",
-    see="Step: rotate with any frequencies (extra)",
+    see="Exercise: rotate with any frequencies (extra)",
     hints=(
         "What is the frequency of the only pair if `dim` is 2? By which angle does `apply_rope` turn a vector of two "
         "numbers at position 3.5?",

@@ -8,7 +8,7 @@ from ..common import turned
 
 rotate_halves = step(
     "rotate_halves",
-    see="Step: rotate in the other layout (extra)",
+    see="Exercise: rotate in the other layout (extra)",
     hints=(
         "Which entries are the first members of all pairs now, and which the second? You need no slice with a step.",
         "The angles are those of `apply_rope`. Only two lines differ: how you cut `x` (`chunk(2, dim=-1)`), and how "

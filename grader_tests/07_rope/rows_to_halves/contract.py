@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 rows_to_halves = step(
     "rows_to_halves",
-    see="Step: move the weights (extra)",
+    see="Exercise: move the weights (extra)",
     hints=(
         "Each row of the weight makes one entry of the output. Which rows belong to head 0?",
         "Cut the rows into heads, `unflatten(0, (n_heads, -1))`, which is `(H, K, D)`. The `K` rows are to be "

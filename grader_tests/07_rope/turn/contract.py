@@ -8,7 +8,7 @@ from grading.exercises.exercise import call, step
 
 turn = step(
     "turn",
-    see="Step: turn by an angle",
+    see="Exercise: turn by an angle",
     hints=(
         "What are `x[..., 0]` and `x[..., 1]`, and into which two numbers do they go?",
         "The shape of the code: `cos, sin = <both, of the angle>`, then `torch.stack([<new first>, <new second>], "

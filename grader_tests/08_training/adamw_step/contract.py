@@ -1,13 +1,12 @@
-"""`adamw_step`, a challenge: one step of AdamW for one parameter."""
+"""`adamw_step`, an exercise without points: one step of AdamW for one parameter."""
 
 import torch
 
-from grading.exercises.exercise import call, challenge, non_contiguous
+from grading.exercises.exercise import call, non_contiguous, step
 
-adamw_step = challenge(
+adamw_step = step(
     "adamw_step",
-    stars=2,
-    see="Challenge: `adamw_step(theta, gradient, m, v, n)` (extra)",
+    see="Exercise: `adamw_step(theta, gradient, m, v, n)` (extra)",
     hints=(
         "At step 0, m is 0.1 times the gradient, but the mean of one gradient is the gradient. By what do you divide "
         "m, at step 0 and at step n?",

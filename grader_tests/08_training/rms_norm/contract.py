@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 rms_norm = step(
     "rms_norm",
-    see="Step: normalise without a mean",
+    see="Exercise: normalise without a mean",
     hints=(
         "Of which numbers do you take the mean: those of one position, or of all? Is the mean taken before or after "
         "squaring?",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 rotate = step(
     "rotate",
-    see="Step: rotate by the position (extra)",
+    see="Exercise: rotate by the position (extra)",
     hints=(
         "Which dimension of x holds the positions, and how many are there? What did your `apply_rope` of lesson 7 "
         "need besides x?",

@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 
 swiglu = step(
     "swiglu",
-    see="Step: a gate",
+    see="Exercise: a gate",
     hints=(
         "How many of the three matrices see x itself? What does the third one see?",
         "Two rows of F numbers: the gate, which goes through silu, and the other one, which does not. Multiply them "

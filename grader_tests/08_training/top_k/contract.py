@@ -1,13 +1,12 @@
-"""`top_k`, a challenge: probabilities among the k likeliest tokens, ties included."""
+"""`top_k`, an exercise without points: probabilities among the k likeliest tokens, ties included."""
 
 import torch
 
-from grading.exercises.exercise import call, challenge, non_contiguous
+from grading.exercises.exercise import call, non_contiguous, step
 
-top_k = challenge(
+top_k = step(
     "top_k",
-    stars=2,
-    see="Challenge: `top_k(logits, k)` (extra)",
+    see="Exercise: `top_k(logits, k)` (extra)",
     hints=(
         "Of the logits (1, 4, 2, 3) and with k = 2: which is the smallest that is kept? How does that one "
         "number decide whether a logit is kept?",

@@ -16,7 +16,7 @@ gqa = exercise(
     "GroupedQueryAttention",
     result_names=("output", "weights"),
     forbidden=BUILT_IN,
-    see="Exercise 7: `GroupedQueryAttention(d_model, n_heads, n_groups)`",
+    see="Exercise: `GroupedQueryAttention(d_model, n_heads, n_groups)`",
     hints=(
         "Which of the four matrices become smaller when keys and values have fewer heads? How many rows do they keep?",
         "Queries are split into H heads, keys and values into G. Before the scores, each head of keys and "

@@ -10,7 +10,7 @@ from .cases import kept, new, two_ways_on
 append_to_cache = exercise(
     "append_to_cache",
     result_names=("keys", "values"),
-    see="Exercise 2: `append_to_cache(cache, key, value)`",
+    see="Exercise: `append_to_cache(cache, key, value)`",
     hints=(
         "Which of the four dimensions grows when a token is added? All others stay as they are.",
         "Without a cache the new keys and values are all there is. With one they come after what is kept, along the "

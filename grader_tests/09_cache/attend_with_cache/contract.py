@@ -11,7 +11,7 @@ attend_with_cache = exercise(
     "attend_with_cache",
     result_names=("output", "weights", "cache"),
     forbidden=BUILT_IN,
-    see="Exercise 3: `attend_with_cache(query, key, value, cache=None)`",
+    see="Exercise: `attend_with_cache(query, key, value, cache=None)`",
     hints=(
         "A new token asks. Whom may it ask: how many keys are there, and where does it stand among them?",
         "First the new keys and values join those that are kept; then it is attention as in lesson 05, with more "

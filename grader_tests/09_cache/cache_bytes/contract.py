@@ -4,7 +4,7 @@ from grading.exercises.exercise import call, exercise
 
 cache_bytes = exercise(
     "cache_bytes",
-    see="Exercise 1: `cache_bytes(n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2)`",
+    see="Exercise: `cache_bytes(n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2)`",
     hints=(
         "How many numbers does one layer keep for one token of one sequence? Count keys, then values.",
         "For one token a layer keeps a key and a value for each head, each as long as a head is wide. The rest is "

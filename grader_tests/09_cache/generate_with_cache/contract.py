@@ -10,7 +10,7 @@ ONCE, MEMORY, FLOWS = "reads_each_position_once", "uses_one_cache", "calls_witho
 
 generate_with_cache = exercise(
     "generate_with_cache",
-    see="Exercise 4: `generate_with_cache(model, prompt, n_tokens)`",
+    see="Exercise: `generate_with_cache(model, prompt, n_tokens)`",
     hints=(
         "Take a prompt of 3 tokens and n_tokens = 4. Write down for each call of the model which tokens it reads, and "
         "at which position they start. How many positions does the cache hold after each call?",

@@ -4,7 +4,7 @@ from grading.exercises.exercise import call, step
 
 layer_products = step(
     "layer_products",
-    see="Step: multiplications of a layer",
+    see="Exercise: multiplications of a layer",
     hints=(
         "How many matrices of `d` rows and `d` columns is each new row multiplied by? And how many "
         "multiplications does one "

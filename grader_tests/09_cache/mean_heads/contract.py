@@ -8,7 +8,7 @@ from ...shared.elsewhere import filled_elsewhere
 
 mean_heads = exercise(
     "mean_heads",
-    see="Exercise 6: `mean_heads(weight, n_heads, n_groups)`",
+    see="Exercise: `mean_heads(weight, n_heads, n_groups)`",
     hints=(
         "With four heads and two groups: which heads are averaged with which? Where do their rows lie in the matrix?",
         "The rows of a head stand together, and so do the heads of a group. Cut the rows into (groups, heads of a "

@@ -4,7 +4,7 @@ from grading.exercises.exercise import call, step
 
 mixed_cache_bytes = step(
     "mixed_cache_bytes",
-    see="Step: the cache of a mixed model (extra)",
+    see="Exercise: the cache of a mixed model (extra)",
     hints=(
         "How many tokens does a layer with a window of 10 keep after 100 tokens? And after 4?",
         "The shape of the code: a sum over `windows` of `cache_bytes(1, <…>, <…>, <tokens of this layer>, …)`.",

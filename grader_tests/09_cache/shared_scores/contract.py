@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 shared_scores = step(
     "shared_scores",
-    see="Step: share without copying (extra)",
+    see="Exercise: share without copying (extra)",
     hints=(
         "Queries `(B, H, T, K)`, keys `(B, G, S, K)`: which heads read group 0? Are they next to each other in "
         "`query`?",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, call, device, exercise,
 
 sliding_window_mask = exercise(
     "sliding_window_mask",
-    see="Exercise 5: `sliding_window_mask(T, window, S=None, device=None)`",
+    see="Exercise: `sliding_window_mask(T, window, S=None, device=None)`",
     hints=(
         "With a window of 3, which keys does the query at place 5 see? Write their places down, itself included.",
         "Two things block a key: it comes after the query, or it lies `window` places before it, or more. Both are "

@@ -1,13 +1,12 @@
-"""`speculate`, a challenge: a small model's proposals, corrected by a large model."""
+"""`speculate`, an exercise without points: a small model's proposals, corrected by a large model."""
 
 import torch
 
-from grading.exercises.exercise import call, challenge, non_contiguous
+from grading.exercises.exercise import call, non_contiguous, step
 
-speculate = challenge(
+speculate = step(
     "speculate",
-    stars=2,
-    see="Challenge: `speculate(target, draft)` (extra)",
+    see="Exercise: `speculate(target, draft)` (extra)",
     hints=(
         "A token is proposed with the probability 3/4, and should come out with 1/2. How often may a proposal of it be "
         "accepted? And one that is proposed with 1/4 and should come out with 1/2?",

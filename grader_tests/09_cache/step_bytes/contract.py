@@ -4,7 +4,7 @@ from grading.exercises.exercise import call, step
 
 step_bytes = step(
     "step_bytes",
-    see="Step: bytes of one step (extra)",
+    see="Exercise: bytes of one step (extra)",
     hints=(
         "What do all conversations of a batch share, and what does each have for itself?",
         "The shape of the code: `element_bytes * <…> + cache_bytes(<…>)`. Pass on the batch and the bytes per number.",

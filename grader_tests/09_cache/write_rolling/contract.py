@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, step
 
 write_rolling = step(
     "write_rolling",
-    see="Step: write into a rolling buffer (extra)",
+    see="Exercise: write into a rolling buffer (extra)",
     hints=(
         "Which row does position 0 go to, in a window of 3? And positions 3, 4 and 7?",
         "`torch.arange(start, start + T)` are the positions. The remainder of each, `%`, is its row.",

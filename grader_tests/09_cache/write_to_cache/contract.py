@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, step
 
 write_to_cache = step(
     "write_to_cache",
-    see="Step: write at a position",
+    see="Exercise: write at a position",
     hints=(
         "Which rows do the new ones go to, if `start` rows are filled? What is the last one's number?",
         "`kept[..., a:b, :]` are rows a to b - 1. On the left of `=` it writes into `kept`; on the right it is a view.",

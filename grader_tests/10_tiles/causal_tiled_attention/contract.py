@@ -14,7 +14,7 @@ causal_tiled_attention = exercise(
     "causal_tiled_attention",
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
-    see="Exercise 5: `causal_tiled_attention(query, key, value, tile=64)`",
+    see="Exercise: `causal_tiled_attention(query, key, value, tile=64)`",
     hints=(
         "Draw the scores of five queries and five keys with tile = 2, and mark the nine blocks. Which blocks have no "
         "pair that is allowed, which have only allowed pairs, and which have both?",

@@ -4,7 +4,7 @@ from grading.exercises.exercise import call, step
 
 kind_of_block = step(
     "kind_of_block",
-    see="Step: the kind of a block",
+    see="Exercise: the kind of a block",
     hints=(
         "Which query of the block sees the most keys, and which sees the fewest?",
         "Nothing is visible if even the last query does not see the first key. Everything is visible if even the first "

@@ -13,7 +13,7 @@ from ..common import NOT_ALLOWED, WIDE, sum_far_out
 
 logsumexp_of = exercise(
     "logsumexp_of",
-    see="Exercise 1: `logsumexp_of(scores)`",
+    see="Exercise: `logsumexp_of(scores)`",
     forbidden=NOT_ALLOWED,
     hints=(
         "What is the logarithm of `exp(m) * total`? Which m would make sure that no exponential in `total` is above 1?",

@@ -15,7 +15,7 @@ merge = exercise(
     "merge",
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
-    see="Exercise 3: `merge(output, lse, other_output, other_lse)`",
+    see="Exercise: `merge(output, lse, other_output, other_lse)`",
     hints=(
         "The output of a part is its sum of weighted values, divided by its sum of exponentials. How do you get the "
         "undivided sum back, and by what do you have to divide the two together?",

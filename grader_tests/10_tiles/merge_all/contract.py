@@ -1,19 +1,18 @@
-"""`merge_all`, a challenge: merge any number of partial results in a single step."""
+"""`merge_all`, an exercise without points: merge any number of partial results in a single step."""
 
 import math
 
 import torch
 
-from grading.exercises.exercise import call, challenge, non_contiguous
+from grading.exercises.exercise import call, non_contiguous, step
 
 from ...shared import INF
 from ..common import FAR, NOT_ALLOWED, attended, drawn
 
-merge_all = challenge(
+merge_all = step(
     "merge_all",
-    stars=2,
     forbidden=NOT_ALLOWED,
-    see="Challenge: `merge_all(outputs, lses)` (extra)",
+    see="Exercise: `merge_all(outputs, lses)` (extra)",
     hints=(
         "The parts' log-sum-exps are P numbers for each query, and each part gets a share. Which function makes "
         "shares that sum to 1 of P numbers, each in proportion to its exponential?",

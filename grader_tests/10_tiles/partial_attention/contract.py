@@ -24,7 +24,7 @@ partial_attention = exercise(
     "partial_attention",
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
-    see="Exercise 2: `partial_attention(query, key, value, mask=None)`",
+    see="Exercise: `partial_attention(query, key, value, mask=None)`",
     hints=(
         "A weight is exp(score) divided by the sum of all exp(scores) of its row. How do you write that division "
         "inside the exponential, if you have the logarithm of the sum?",

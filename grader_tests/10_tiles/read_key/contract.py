@@ -12,7 +12,7 @@ read_key = step(
     "read_key",
     result_names=("highest", "total", "weighted"),
     forbidden=NOT_ALLOWED,
-    see="Step: read one key",
+    see="Exercise: read one key",
     hints=(
         "What is the new maximum? By which factor must everything be multiplied that was computed with the old one?",
         "The shape of the code: `new = torch.maximum(<old>, <score>)`; `shrink = torch.exp(<old> - new)`; "

@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 through_softmax = step(
     "through_softmax",
     forbidden=(".*softmax.*", "grad", "backward", "jacobian", "[vj]vp"),
-    see="Step: through softmax (extra)",
+    see="Exercise: through softmax (extra)",
     hints=(
         "What is the average of the gradients of a row, if each counts by its weight?",
         "The shape of the code: `average = (<weights times gradients>).sum(-1, keepdim=True)`, then the weights times "

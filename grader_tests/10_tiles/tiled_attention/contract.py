@@ -14,7 +14,7 @@ tiled_attention = exercise(
     "tiled_attention",
     result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
-    see="Exercise 4: `tiled_attention(query, key, value, mask=None, tile=64)`",
+    see="Exercise: `tiled_attention(query, key, value, mask=None, tile=64)`",
     hints=(
         "You can attend to a part of the keys, and put two parts together. What is left to be done is a loop. What "
         "does it begin with?",

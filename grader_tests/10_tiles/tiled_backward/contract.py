@@ -24,7 +24,7 @@ tiled_backward = exercise(
     "tiled_backward",
     result_names=("grad_query", "grad_key", "grad_value"),
     forbidden=(*NOT_ALLOWED, *WITHOUT_AUTOGRAD),
-    see="Exercise 6: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`",
+    see="Exercise: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`",
     hints=(
         "The weights are gone. From the scores of a tile and what you are given, you can compute the same weights "
         "again: how did the forward pass make them from lse?",

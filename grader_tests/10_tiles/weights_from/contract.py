@@ -11,7 +11,7 @@ from ..common import NOT_ALLOWED, logarithm_of_sum
 weights_from = step(
     "weights_from",
     forbidden=NOT_ALLOWED,
-    see="Step: weights from the log-sum-exp",
+    see="Exercise: weights from the log-sum-exp",
     hints=(
         "`lse` has one dimension less than the scores. How does each row get its own number?",
         "The shape of the code: `torch.exp(scores - <lse with a last dimension of 1>)`. Before that, put a harmless "

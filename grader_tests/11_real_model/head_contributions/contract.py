@@ -1,13 +1,12 @@
-"""`head_contributions`, a challenge: what each head adds in one direction."""
+"""`head_contributions`, an exercise without points: what each head adds in one direction."""
 
 import torch
 
-from grading.exercises.exercise import call, challenge, non_contiguous
+from grading.exercises.exercise import call, non_contiguous, step
 
-head_contributions = challenge(
+head_contributions = step(
     "head_contributions",
-    stars=2,
-    see="Challenge: `head_contributions(head_outputs, W_o, direction)` (extra)",
+    see="Exercise: `head_contributions(head_outputs, W_o, direction)` (extra)",
     hints=(
         "The heads' outputs are merged side by side, head 0 first, and multiplied by `W_o.T`. Which columns of `W_o` "
         "does head h meet? Try it with two heads of width 1.",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 patch_head = step(
     "patch_head",
-    see="Step: patch one head at one position",
+    see="Exercise: patch one head at one position",
     hints=(
         "In `(B, H, T, K)`, which dimension counts the heads, and which the positions? All texts and all K numbers are "
         "replaced.",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 previous_token_score = step(
     "previous_token_score",
-    see="Step: look one back (extra)",
+    see="Exercise: look one back (extra)",
     hints=(
         "For query 1 it is key 0, for query 2 it is key 1, and so on. On which diagonal of the map are these weights?",
         "The shape of the code: `weights.diagonal(<which>, dim1=-2, dim2=-1)` is `(..., T - 1)`; then a mean over its "

@@ -1,11 +1,10 @@
-"""`clipped_precision`, a challenge: the share of n-grams found in the reference."""
+"""`clipped_precision`, an exercise without points: the share of n-grams found in the reference."""
 
-from grading.exercises.exercise import call, challenge
+from grading.exercises.exercise import call, step
 
-clipped_precision = challenge(
+clipped_precision = step(
     "clipped_precision",
-    stars=2,
-    see="Challenge: `clipped_precision(written, reference, n)`",
+    see="Exercise: `clipped_precision(written, reference, n)` (extra)",
     hints=(
         "Which pairs of neighbours are there in (4, 4, 4, 5)? How many sequences of n neighbours has a list of length "
         "T, and how many, if it is shorter than n?",

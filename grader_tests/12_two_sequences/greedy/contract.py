@@ -6,7 +6,7 @@ from ..beam_search.cases import GARDEN
 
 greedy = step(
     "greedy",
-    see="Step: write greedily",
+    see="Exercise: write greedily",
     hints=(
         "Which list does `step` need in the next round, and which two conditions end the loop?",
         "Start with `ids = [begin]`. Up to `max_length` times: append the most probable id, and stop if it is `end`.",

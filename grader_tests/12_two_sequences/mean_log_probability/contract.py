@@ -8,7 +8,7 @@ from ..beam_search.cases import GARDEN
 
 mean_log_probability = step(
     "mean_log_probability",
-    see="Step: the mean log-probability (extra)",
+    see="Exercise: the mean log-probability (extra)",
     hints=(
         "Which ids does `step` get when it predicts `ids[t]`, and for which t is there a prediction?",
         "For t from 1 on, `step(ids[:t])` gives the log-probabilities of all ids at position t; take that of `ids[t]`. "

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 one_vector = step(
     "one_vector",
-    see="Step: one vector (extra)",
+    see="Exercise: one vector (extra)",
     hints=(
         "By what do you divide the sum of a sentence's vectors: by S, or by the number of its words?",
         "Set the padded vectors to 0 with `masked_fill`, sum over the positions, and divide by the number of positions "

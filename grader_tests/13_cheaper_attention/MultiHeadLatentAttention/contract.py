@@ -16,7 +16,7 @@ mla = exercise(
     "MultiHeadLatentAttention",
     result_names=("output", "weights"),
     forbidden=BUILT_IN,
-    see="Exercise 3: `MultiHeadLatentAttention(d_model, n_heads, d_latent, d_rope)`",
+    see="Exercise: `MultiHeadLatentAttention(d_model, n_heads, d_latent, d_rope)`",
     hints=(
         "Which two of the vectors made from one token must a cache keep? Which of the layers have to know how many "
         "heads there are, and which does not?",

@@ -8,7 +8,7 @@ from .cases import G, K, Session, at_random, remembered, table_written_into
 
 paged_cache = exercise(
     "PagedCache",
-    see="Exercise 6: `PagedCache(n_pages, page_size, n_kv_heads, d_head)`",
+    see="Exercise: `PagedCache(n_pages, page_size, n_kv_heads, d_head)`",
     hints=(
         "Three numbers describe where position p of a text is: which ones? What must be known of a page to decide "
         "whether it is free, and whether another text has it?",

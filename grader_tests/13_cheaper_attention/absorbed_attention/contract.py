@@ -15,7 +15,7 @@ absorbed_attention = exercise(
     "absorbed_attention",
     result_names=("output", "weights"),
     forbidden=BUILT_IN,
-    see="Exercise 4: `absorbed_attention(query, latent, W_k, W_v, mask=None)`",
+    see="Exercise: `absorbed_attention(query, latent, W_k, W_v, mask=None)`",
     hints=(
         "A score is the product of a query, a matrix and a latent vector. In which order can you multiply the three, "
         "and which order makes a vector for each key?",

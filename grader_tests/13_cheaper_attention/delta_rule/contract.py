@@ -1,14 +1,13 @@
-"""`delta_rule`, a challenge: linear attention that corrects what it has stored."""
+"""`delta_rule`, an exercise without points: linear attention that corrects what it has stored."""
 
 import torch
 
-from grading.exercises.exercise import call, challenge, non_contiguous
+from grading.exercises.exercise import call, non_contiguous, step
 
-delta_rule = challenge(
+delta_rule = step(
     "delta_rule",
-    stars=2,
     forbidden=("scaled_dot_product_attention", "MultiheadAttention", "multi_head_attention_forward"),
-    see="Challenge: `delta_rule(query, key, value, beta, state=None)` (extra)",
+    see="Exercise: `delta_rule(query, key, value, beta, state=None)` (extra)",
     hints=(
         "The state has stored one value under the key (1, 0). What does `key @ state` give? And what should be added, "
         "so that it gives another value?",

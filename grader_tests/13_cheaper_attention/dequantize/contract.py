@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, non_contiguous, step
 
 dequantize = step(
     "dequantize",
-    see="Step: back to numbers",
+    see="Exercise: back to numbers",
     hints=(
         "Which number does the code 3 stand for, if the scale is 0.5?",
         "int8 holds nothing above 127. In which dtype must the product be?",

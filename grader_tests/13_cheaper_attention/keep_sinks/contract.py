@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, non_contiguous, step
 
 keep_sinks = step(
     "keep_sinks",
-    see="Step: rows that stay",
+    see="Exercise: rows that stay",
     hints=(
         "Ten positions, two sinks, a window of three: which rows stay? And of four positions?",
         "Join the rows before `sinks` and the last `window` rows. Where does the second part begin if the two overlap?",

@@ -4,7 +4,7 @@ from grading.exercises.exercise import call, step
 
 latent_cache_bytes = step(
     "latent_cache_bytes",
-    see="Step: the bytes of a latent cache",
+    see="Exercise: the bytes of a latent cache",
     hints=(
         "How many numbers does one layer keep for one position? Neither the heads nor a factor of 2 are in it.",
         "The shape of the code: `return <layers> * (<latent> + <rotated>) * <positions> * <bytes>`.",

@@ -4,7 +4,7 @@ from grading.exercises.exercise import call, step
 
 page_and_row = step(
     "page_and_row",
-    see="Step: where a position is",
+    see="Exercise: where a position is",
     hints=(
         "With pages of 4 rows, which entry of the table has position 5? Which row of that page is it in?",
         "The quotient of position and page size is the entry of the table, the remainder is the row.",

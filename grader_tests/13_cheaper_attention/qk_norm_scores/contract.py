@@ -10,7 +10,7 @@ from ...shared.repeating import after
 qk_norm_scores = exercise(
     "qk_norm_scores",
     forbidden=BUILT_IN,
-    see="Exercise 1: `qk_norm_scores(query, key, gain_q, gain_k)`",
+    see="Exercise: `qk_norm_scores(query, key, gain_q, gain_k)`",
     hints=(
         "How large can a score become if a query is multiplied by 100?",
         "Divide each vector by its own root mean square, over its last dimension, and multiply by the gain of its "

@@ -9,7 +9,7 @@ from ...shared.repeating import after
 quantize = exercise(
     "quantize",
     result_names=("codes", "scale"),
-    see="Exercise 7: `quantize(x, dim)`",
+    see="Exercise: `quantize(x, dim)`",
     hints=(
         "The largest number of a row is 12.7. Which number must each be divided by, so that this one becomes 127? "
         "What happens in a row of zeros?",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, call, device, exercise,
 
 sink_window_mask = exercise(
     "sink_window_mask",
-    see="Exercise 5: `sink_window_mask(T, window, sinks, S=None, device=None)`",
+    see="Exercise: `sink_window_mask(T, window, sinks, S=None, device=None)`",
     hints=(
         "With a window of 3 and one sink, which keys does the query at position 7 see? Write their positions down.",
         "A key is blocked for one of two reasons: it comes after the query, or it is too far before it. Only the "

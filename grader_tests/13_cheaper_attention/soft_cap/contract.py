@@ -10,7 +10,7 @@ from ...shared.repeating import after
 
 soft_cap = exercise(
     "soft_cap",
-    see="Exercise 2: `soft_cap(scores, cap)`",
+    see="Exercise: `soft_cap(scores, cap)`",
     hints=(
         "What does `tanh` make of 0.1, of 100 and of −∞? Which of the three results do you not want?",
         "Divide by the cap, take `tanh`, multiply by the cap. A score of −∞ would become −cap, so that a blocked key "

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, exercise, sample_model
 
 allowed_tokens = exercise(
     "allowed_tokens",
-    see="Exercise 8: `allowed_tokens(state, pieces, advance)`",
+    see="Exercise: `allowed_tokens(state, pieces, advance)`",
     hints=(
         "After `[1` a grammar of lists allows a digit, `,` or `]`. Is the token `,]` allowed? Which state do you ask "
         "about its second character?",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 bits_per_byte = step(
     "bits_per_byte",
-    see="Step: bits per byte",
+    see="Exercise: bits per byte",
     hints=(
         "How many nats does the whole text cost? And how many nats are one bit?",
         "The shape of the code: `<nats of the whole text> / (<number of bytes> * <nats per bit>)`. A bit is ln 2 nats.",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, exercise, helper, metho
 
 continuation_log_probability = exercise(
     "continuation_log_probability",
-    see="Exercise 7: `continuation_log_probability(model, prompt, continuation)`",
+    see="Exercise: `continuation_log_probability(model, prompt, continuation)`",
     hints=(
         "The logits at position `t` are for the token at `t + 1`. At which position does the model predict the first "
         "token of the continuation?",

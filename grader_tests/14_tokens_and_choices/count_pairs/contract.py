@@ -4,7 +4,7 @@ from grading.exercises.exercise import call, step
 
 count_pairs = step(
     "count_pairs",
-    see="Step: count the pairs",
+    see="Exercise: count the pairs",
     hints=(
         "A list of `T` ids has `T - 1` pairs of neighbours. How do you walk through a list and through the same list "
         "without its first entry at once?",

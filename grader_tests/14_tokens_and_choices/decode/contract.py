@@ -9,7 +9,7 @@ from ..encode.cases import encoded
 
 decode = exercise(
     "decode",
-    see="Exercise 3: `decode(ids, merges)`",
+    see="Exercise: `decode(ids, merges)`",
     hints=(
         "`é` is two bytes in UTF-8. What does each of them mean alone? When can you turn bytes into characters: token "
         "by token, or once at the end?",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, call, exercise, ref, sa
 
 emitted_distribution = exercise(
     "emitted_distribution",
-    see="Exercise 10: `emitted_distribution(verify, draft, target)`",
+    see="Exercise: `emitted_distribution(verify, draft, target)`",
     hints=(
         "A token is drafted with probability 1/2 and accepted below a chance of 0.4. With what probability is it "
         "drafted and accepted? And drafted and rejected?",

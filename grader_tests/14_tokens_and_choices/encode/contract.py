@@ -7,7 +7,7 @@ from .cases import drawn_merges, encoded, telling
 
 encode = exercise(
     "encode",
-    see="Exercise 2: `encode(text, merges)`",
+    see="Exercise: `encode(text, merges)`",
     hints=(
         "The merges are `a b`, then `b c`. What do you join in `abc`, and what is left for the second merge?",
         "Begin with the bytes. Look which learned pairs occur, take the one that was learned first, join it "

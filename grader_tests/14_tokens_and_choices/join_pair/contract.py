@@ -4,7 +4,7 @@ from grading.exercises.exercise import call, step
 
 join_pair = step(
     "join_pair",
-    see="Step: join a pair",
+    see="Exercise: join a pair",
     hints=(
         "Where does your walk through the list go on after it has found the pair? And where after it has not?",
         "The shape of the code: a `while` loop over a position `i`, and a new list. If the ids at `i` and `i + 1` are "

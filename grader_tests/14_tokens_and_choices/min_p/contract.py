@@ -8,7 +8,7 @@ from ..common import spread_logits
 
 min_p = exercise(
     "min_p",
-    see="Exercise 5: `min_p(logits, p)`",
+    see="Exercise: `min_p(logits, p)`",
     hints=(
         "The most probable token has 0.5, and `p` is 0.2. How probable must another token be to stay?",
         "The bound is `p` times the largest probability of the same row. What is below it gets 0, and the rest is "

@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, exercise, non_contiguous
 
 penalize_repeats = exercise(
     "penalize_repeats",
-    see="Exercise 6: `penalize_repeats(logits, ids, penalty)`",
+    see="Exercise: `penalize_repeats(logits, ids, penalty)`",
     hints=(
         "Divide 4 by 2, and -4 by 2. Which of the two makes a token less probable?",
         "A positive logit is divided and any other one multiplied, so that both go down. Do it for the tokens that "

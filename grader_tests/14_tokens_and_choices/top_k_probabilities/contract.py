@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 top_k_probabilities = step(
     "top_k_probabilities",
-    see="Step: keep the k most probable tokens",
+    see="Exercise: keep the k most probable tokens",
     hints=(
         "Which logit gives a token the probability 0, and leaves the softmax to rescale the others?",
         "The shape of the code: take the k-th largest logit of each row with `logits.topk(min(k, N))`, fill smaller "

@@ -8,7 +8,7 @@ from ..common import spread_logits
 
 top_p = exercise(
     "top_p",
-    see="Exercise 4: `top_p(logits, p)`",
+    see="Exercise: `top_p(logits, p)`",
     hints=(
         "Three tokens have the probabilities 0.3, 0.5 and 0.2, and `p` is 0.6. Which do you take first, which second, "
         "and when do you have enough?",

@@ -8,7 +8,7 @@ from ..common import OTHER_TIES, drawn_text, is_plain, learned, mixed_text, plai
 
 train_bpe = exercise(
     "train_bpe",
-    see="Exercise 1: `train_bpe(text, n_merges)`",
+    see="Exercise: `train_bpe(text, n_merges)`",
     hints=(
         "In `aabaab`, which pairs of neighbours are there, and how often does each occur? What is left of the text "
         "after the most frequent one is joined, and which pairs are there now?",

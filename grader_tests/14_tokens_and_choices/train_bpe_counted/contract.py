@@ -1,13 +1,12 @@
-"""`train_bpe_counted`, a challenge: the same merges, with counts that are updated and not made again."""
+"""`train_bpe_counted`, an exercise without points: the same merges, with counts that are updated and not made again."""
 
-from grading.exercises.exercise import EXERCISE, Script, challenge, helper, ref, sample_model
+from grading.exercises.exercise import EXERCISE, Script, helper, ref, sample_model, step
 
 from ..common import counted, joined
 
-train_bpe_counted = challenge(
+train_bpe_counted = step(
     "train_bpe_counted",
-    stars=2,
-    see="Challenge: `train_bpe_counted(ids, n_merges)` (extra)",
+    see="Exercise: `train_bpe_counted(ids, n_merges)` (extra)",
     hints=(
         "In 1, 2, 3, 4 the pair (2, 3) is joined. Which pairs are gone afterwards, and which are new? How many are "
         "there, however long the text is?",

@@ -9,7 +9,7 @@ NAMES = ("drafted", "draft", "target", "chances")
 verify_draft = exercise(
     "verify_draft",
     result_names=("n_accepted", "next_token_probabilities"),
-    see="Exercise 9: `verify_draft(drafted, draft, target, chances)`",
+    see="Exercise: `verify_draft(drafted, draft, target, chances)`",
     hints=(
         "The draft proposes a token with probability 3/4, and it should come out with 1/2. How often may you accept "
         "it? Which tokens come out too seldom then?",

@@ -25,7 +25,7 @@ INTERNAL = re.compile(
     r"\b(oracle|stage|findings?|practice outcome|observations?|verdict|specimen|diagnosis|Node\(|contract)\b", re.I
 )
 WRONG_PLURAL = re.compile(
-    r"(?<![\d.,(−])\b1 (cases|entries|items|examples|points|criteria|keys|calls|lines|numbers|rows|tensors|stars)\b"
+    r"(?<![\d.,(−])\b1 (cases|entries|items|examples|points|criteria|keys|calls|lines|numbers|rows|tensors)\b"
 )
 DOUBLE_NEGATION = re.compile(r"\b(?:not|never|no)\b[^.;:,]*\b(?:neither|nothing|nobody|never|(?<!is )none)\b", re.I)
 FAULTS = (INTERNAL, WRONG_PLURAL, DOUBLE_NEGATION)

@@ -47,13 +47,13 @@ def test_progress_follows_the_checks(softmax_lesson):
         "  ○ `log_softmax` (0 of 5)",
         "  ○ `softmax_with_temperature` (0 of 4)",
         "  ✗ `entropy` (0 of 4)",
-        "  ○ Steps: 0 of 4",
-        "  ○ Step `exp_and_divide`",
-        "  ○ Step `softmax_jacobian`",
-        "  ○ Step `next_token_losses`",
-        "  ○ Step `soft_dictionary`",
+        "  ○ Without points: 0 of 5",
+        "  ○ `exp_and_divide`",
+        "  ○ `softmax_jacobian`",
+        "  ○ `next_token_losses`",
+        "  ○ `soft_dictionary`",
+        "  ○ `top_p`",
         "  ○ Your experiment",
-        "  ○ Challenge `top_p` (☆☆)",
     ]
 
 

@@ -150,8 +150,8 @@ def test_progress_tells_of_all_lessons_what_is_next_what_is_left_and_where_it_is
     learner.current.names = {"softmax": softmax}
     course.progress()
     out = capsys.readouterr().out
-    assert "✓ 01 dot products" in out and "4 of 4 pass, 0 of 4 steps, 20 of 20 points" in out
-    assert "◐ 02 softmax" in out and "1 of 4 pass, 0 of 4 steps, 7 of 20 points" in out
+    assert "✓ 01 dot products" in out and "4 of 4 pass, 0 of 5 without points, 20 of 20 points" in out
+    assert "◐ 02 softmax" in out and "1 of 4 pass, 0 of 5 without points, 7 of 20 points" in out
     assert "○ 08 training" in out
     total = sum(len(catalog.exercises_of(lesson)) for lesson in catalog.lessons())
     assert f"Next: log_softmax, in 02_softmax. Left: {total - 5} exercises." in out
@@ -164,7 +164,7 @@ def test_the_command_tells_of_the_course_where_no_file_answers_anything(tmp_path
     assert main(["progress"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("The course so far:")
-    assert "1 of 4 pass, 0 of 4 steps, 7 of 20 points" in out
+    assert "1 of 4 pass, 0 of 5 without points, 7 of 20 points" in out
 
 
 def test_the_page_is_a_table_that_can_be_read_without_colours(tmp_path, monkeypatch):
@@ -174,7 +174,7 @@ def test_the_page_is_a_table_that_can_be_read_without_colours(tmp_path, monkeypa
     assert [row.partition("pass")[0][:2] for row in rows] == [lesson[:2] for lesson in catalog.lessons()]
     assert "docs/course.md" in course_progress.to_html(course_progress.lesson_progress())
     row = next(row for row in rows if row.startswith("02 softmax"))
-    assert row == "02 softmax1 of 4 pass0 of 4 steps7 of 20 pointslog_softmax"
+    assert row == "02 softmax1 of 4 pass0 of 5 without points7 of 20 pointslog_softmax"
 
 
 def test_a_placeholder_does_not_undo_what_passed_in_an_earlier_session(tmp_path, monkeypatch):

@@ -16,19 +16,19 @@ def test_a_step_is_not_an_exercise(acting: Learner) -> None:
 
 
 def test_its_check_names_mistakes_and_gives_no_points(acting: Learner) -> None:
-    assert acting.check("halve").startswith("○ halve: not started (a step, without points). Write it in the cell above")
+    assert acting.check("halve").startswith("○ halve: not started (without points). Write it in the cell above")
     acting.run("def halve(x):\n    return x // 2")
     told = acting.check("halve").splitlines()
-    assert told[:2] == ["✗ halve: not right yet (a step, without points)", "  You round down."]
+    assert told[:2] == ["✗ halve: not right yet (without points)", "  You round down."]
     acting.run("def halve(x):\n    return x * 0.5")
     told = acting.check("halve").splitlines()
-    assert told[0] == "☑ halve: passes (a step, without points). 1 example and 1 practice case pass."
+    assert told[0] == "☑ halve: passes (without points). 1 example and 1 practice case pass."
     assert acting.names["points"] is None, "no 0.0 below the report"
 
 
 def test_misuse_is_reported_as_for_exercises(acting: Learner) -> None:
     told = acting.run("halve = 3\ncheck(halve)").splitlines()
-    assert told[0] == "✗ halve: not right yet (a step, without points)"
+    assert told[0] == "✗ halve: not right yet (without points)"
     assert told[1].startswith("  `halve` is now an `int`, not a function")
 
 
@@ -53,8 +53,8 @@ def test_what_is_used_under_its_own_name_is_still_checked_as_written(acting: Lea
     assert acting.names["halve"](5.0) == 2.5
     assert acting.check("halve").startswith("○ halve: not started")
     assert acting.run("progress()").splitlines()[-3:] == [
-        "  ○ Steps: 0 of 1",
-        "  ○ Step `halve`",
+        "  ○ Without points: 0 of 1",
+        "  ○ `halve`",
         "  ○ Your experiment",
     ]
     acting.run("halve = use(halve)\ndef halve(x):\n    return x // 2\nhalve = use(halve)")
@@ -88,11 +88,11 @@ def test_progress_counts_steps_apart_from_points(acting: Learner) -> None:
     acting.run("def halve(x):\n    return x / 2\ncheck(halve)")
     after = acting.run("progress()").splitlines()
     assert before[:3] == after[:3]
-    assert after[3:5] == ["  ☑ Steps: 1 of 1", "  ☑ Step `halve`"]
+    assert after[3:5] == ["  ☑ Without points: 1 of 1", "  ☑ `halve`"]
     (line,) = course_progress.lesson_progress()
     assert (line.done, line.exercises, line.steps_done, line.steps) == (0, 1, 1, 1)
-    assert "0 of 1 pass, 1 of 1 steps, 0 of 20 points" in course_progress.to_text([line])
-    assert "1 of 1 steps" in course_progress.to_html([line])
+    assert "0 of 1 pass, 1 of 1 without points, 0 of 20 points" in course_progress.to_text([line])
+    assert "1 of 1 without points" in course_progress.to_html([line])
 
 
 def test_the_command_fails_for_a_wrong_step(acting: Learner, tmp_path, capsys) -> None:
@@ -106,7 +106,7 @@ def test_the_command_fails_for_a_wrong_step(acting: Learner, tmp_path, capsys) -
 
 def test_a_forbidden_function_is_reported_as_one_of_a_step(learner: Learner) -> None:
     told = learner.run("begin('00_start')\ndef running_means(x):\n    return x.cumsum(0)\ncheck(running_means)")
-    assert "This step does not allow `torch.Tensor.cumsum`. Write it yourself." in told
+    assert "This exercise does not allow `torch.Tensor.cumsum`. Write it yourself." in told
 
 
 def test_a_list_in_place_of_a_table_is_reported_as_a_list(learner: Learner) -> None:

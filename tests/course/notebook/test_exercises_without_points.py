@@ -1,4 +1,4 @@
-"""Challenges in the notebook: checked like exercises, counted in stars, and no part of what is graded or handed in."""
+"""Exercises without points in the notebook: checked like others, and no part of what is graded or handed in."""
 
 from __future__ import annotations
 
@@ -25,22 +25,21 @@ def names(monkeypatch):
     return made
 
 
-def test_a_challenge_is_no_exercise_of_the_lesson():
-    assert list(catalog.challenges_of("05_causal_mask")) == ["sliding_window"]
+def test_it_is_not_among_the_exercises_of_the_grade():
+    assert "sliding_window" in catalog.steps_of("05_causal_mask")
     assert "sliding_window" not in catalog.exercises_of("05_causal_mask")
-    assert catalog.challenges_of("00_start") == {}
 
 
-def test_an_untouched_challenge_is_not_started(names, capsys):
+def test_an_untouched_one_is_not_started(names, capsys):
     check.check(names["sliding_window"])
-    assert "○ sliding_window: not started." in capsys.readouterr().out
+    assert "○ sliding_window: not started (without points)." in capsys.readouterr().out
 
 
-def test_a_right_one_passes_and_says_that_it_is_not_graded(names, capsys):
+def test_a_right_one_passes_without_points(names, capsys):
     exec(RIGHT, names)
-    assert check.check(names["sliding_window"], full=True) == 1.0
+    assert check.check(names["sliding_window"], full=True) is None
     told = capsys.readouterr().out
-    assert told.startswith("☑ sliding_window: 1 of 1 star.") and "not graded" in told
+    assert told.startswith("☑ sliding_window: passes (without points).") and " of " not in told
 
 
 def test_a_known_mistake_is_named(names, capsys):
@@ -49,19 +48,19 @@ def test_a_known_mistake_is_named(names, capsys):
     assert "Your window is one key too wide" in capsys.readouterr().out
 
 
-def test_progress_counts_stars_apart_from_points(names):
+def test_progress_counts_it_apart_from_points(names):
     before = lesson_progress.lesson_report()
     exec(RIGHT, names)
     after = lesson_progress.lesson_report()
     assert (before.earned, before.points, before.headline) == (after.earned, after.points, after.headline)
     assert before.points == 20
-    assert [(row.status, row.points) for row in (before.rows[-1], after.rows[-1])] == [
-        ("not started", "☆"),
-        ("passes", "★"),
+    status = [
+        {row.name: (row.status, row.points) for row in shown.rows}["`sliding_window`"] for shown in (before, after)
     ]
+    assert status == [("not started", ""), ("passes", "")]
 
 
-def test_a_notebook_without_its_challenge_is_ready_to_hand_in():
+def test_a_notebook_without_it_is_ready_to_hand_in():
     marks = [mark for name in catalog.exercises_of("05_causal_mask") for mark in (name, f"check_{name}")]
     cells = [{"cell_type": "code", "metadata": {"nbgrader": {"grade_id": mark}}, "source": ""} for mark in marks]
     notebook = hand_in.SavedNotebook("05_causal_mask.ipynb", {"cells": cells})
