@@ -30,10 +30,10 @@ NO_FINDING = object()
 
 
 def check(f: Any, finding: Any = NO_FINDING, full: bool = False) -> Points | None:
-    """Check the exercise or step `f` on its examples and practice cases, and show a report.
+    """Check the exercise `f` on its examples and practice cases, and show a report.
 
     Practice cases test the grade's own criteria with other numbers. Returns the points that they earn, which print as a
-    plain float; None for a step and for an experiment, which have no points. Never raises.
+    plain float; None for an exercise without points and for an experiment. Never raises.
 
     finding  with `check("experiment", finding)`: the result of the lesson's experiment
     full     outside a notebook: show everything, also the points for each requirement and all failing cases

@@ -53,7 +53,7 @@ current = Session()
 def begin(lesson: str) -> None:
     """Start a lesson, e.g. `begin("02_softmax")`.
 
-    Loads its examples and hints, defines a placeholder for every exercise and step that is not written yet, so that the
+    Loads its examples and hints, defines a placeholder for every exercise that is not written yet, so that the
     notebook runs from top to bottom, and registers `%%answer` for answers in prose. It limits torch to one thread,
     unless OMP_NUM_THREADS is set: a lesson's tensors are small, and on a busy machine threads wait for each other.
 

@@ -17,7 +17,7 @@ TRIES = 3  # different answers that were checked
 
 
 def solution(f: Any) -> None:
-    """Show correct answers to the exercise or step `f`, each with its pros and cons.
+    """Show correct answers to the exercise `f`, each with its pros and cons.
 
     They open once your answer passes, or after all hints and three different tries with `check`. Never raises.
     """

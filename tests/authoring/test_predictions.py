@@ -45,7 +45,11 @@ def edit(path: Path, old: str, new: str) -> None:
         ('predict("the shape", ..., scores[:, None].shape)', "pass", '["the shape"]: 01_acts.py has no call predict('),
         ('predict("the shape"', 'predict("the weights that grow"', "2 calls are predict("),
         ('check("experiment", finding)', "pass", "has no call check"),
-        ("# %%\ncheck(halve)", "# %%\n", "the step halve needs a cell `check(halve)` below the cell that defines it"),
+        (
+            "# %%\ncheck(halve)",
+            "# %%\n# hint(halve)",
+            "the step halve needs a cell `check(halve)` below the cell that defines it",
+        ),
         (
             '# %% tags=["code"]\nhalf',
             "# %%\nhalf",

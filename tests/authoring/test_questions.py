@@ -52,7 +52,8 @@ def test_the_courses_questions_are_optional_and_their_data_matches_their_files(l
     cells = {cell.id: cell for cell in released_notebook(ROOT, lesson).cells}
     for name, question in load_questions(tests).items():
         assert question.text in cells[f"question-{name}"].source
-        assert cells[name].source == f"%%answer {name}\nYOUR ANSWER HERE" and not cells[name].metadata
+        assert cells[name].source == f"%%answer {name}\nYOUR ANSWER HERE"
+        assert cells[name].metadata == {"tags": ["exercise"]}
         assert 3 <= sum(item.points > 0 for item in question.rubric) <= 4
     graded = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in cells.values()]
     assert sum(graded) == 20
