@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
 from torch import nn
 
 begin("02_softmax")
@@ -34,36 +34,18 @@ begin("02_softmax")
 figures.show(figures.overview("softmax"))
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** What is the dot product of `[1, 0, 2]` and `[3, 5, -1]`?
 #
-# **1.** What is the dot product of `[1, 0, 2]` and `[3, 5, -1]`, and what does its sign mean?
+# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. What is the shape of all their scores?
 #
-# <details><summary>Answer</summary>
-#
-# $3 + 0 - 2 = 1$, positive: the two point in roughly the same direction.
-#
-# </details>
-#
-# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. How do you compute all scores, and what is their shape?
-#
-# <details><summary>Answer</summary>
-#
-# `queries @ keys.transpose(-2, -1)`, of shape `(4, 6)`: one row per query. The sum runs over the 8.
-#
-# </details>
-#
-# **3.** A key becomes ten times as long. What happens to its dot products and its cosine similarities?
-#
-# <details><summary>Answer</summary>
-#
-# The dot products grow tenfold. The cosine similarities do not change, because each vector is divided by its length.
-#
-# </details>
+# **3.** A key becomes ten times as long. What becomes ten times as large?
 
 # %%
-review()
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # a shape
+predict("quiz 3", ...)  # "its dot products", "its cosine similarities" or "both"
 
 # %% [markdown]
 # ## 1. From scores to shares

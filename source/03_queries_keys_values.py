@@ -32,7 +32,6 @@ from course import (
     hint,
     predict,
     progress,
-    review,
     sentence,
     sliders,
     small_lm,
@@ -44,36 +43,18 @@ from torch import nn
 begin("03_queries_keys_values")
 
 # %% [markdown]
-# ## Review: three questions on lesson 2
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer on paper, then unfold the answer.
+# **1.** Four scores are 100 each. What weight does softmax give to each?
 #
-# **1.** What weights does softmax give for `[0, 0, 0, 0]`? And for `[100, 100, 100, 100]`?
+# **2.** Two scores differ by $\ln 3$. How many times as large is the larger weight?
 #
-# <details><summary>Answer</summary>
-#
-# A quarter each, both times: only differences count.
-#
-# </details>
-#
-# **2.** Two scores differ by $\ln 3$. What is the ratio of their weights?
-#
-# <details><summary>Answer</summary>
-#
-# 3 to 1: the ratio is $e$ raised to the difference of the scores.
-#
-# </details>
-#
-# **3.** Scores have the shape `(T, S)`, one row per query. Along which dimension does softmax run, and what sums to 1?
-#
-# <details><summary>Answer</summary>
-#
-# Along the last, `dim=-1`. Each row sums to 1.
-#
-# </details>
+# **3.** Scores have the shape `(T, S)`, one row per query. Over which dimension does softmax run?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # "dim=-1", "dim=0" or "all of it"
 
 # %% tags=["demo"]
 # @title The parts of attention: new in this lesson are queries, keys and values

@@ -35,7 +35,6 @@ from course import (
     hint,
     predict,
     progress,
-    review,
     sentence,
     sliders,
     small_lm,
@@ -52,37 +51,18 @@ begin("04_scaling")
 figures.show(figures.overview("scaling"))
 
 # %% [markdown]
-# ## Review: three questions on lesson 3
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer on paper, then unfold the answer.
+# **1.** Two of queries, keys and values are multiplied to make the scores. Which one is not?
 #
-# **1.** Which two of queries, keys and values are multiplied with each other? What happens to the third?
+# **2.** Queries are `(2, 5, 8)`, keys `(2, 7, 8)`, values `(2, 7, 3)`. What is the shape of the output?
 #
-# <details><summary>Answer</summary>
-#
-# Queries with keys, which gives the scores. The output is the sum of the *values*, weighted by the softmax of the
-# scores.
-#
-# </details>
-#
-# **2.** Queries are `(2, 5, 8)`, keys `(2, 7, 8)`, values `(2, 7, 3)`. What are the shapes of weights and output?
-#
-# <details><summary>Answer</summary>
-#
-# `(2, 5, 7)` and `(2, 5, 3)`: one row per query, and outputs as wide as the values.
-#
-# </details>
-#
-# **3.** All keys are equal. What are a query's weights and its output?
-#
-# <details><summary>Answer</summary>
-#
-# All weights are $1/S$, because all scores are equal. The output is the mean of the values.
-#
-# </details>
+# **3.** All keys are equal. What does a query get?
 
 # %%
-review()
+predict("quiz 1", ...)  # "queries", "keys" or "values"
+predict("quiz 2", ...)  # a shape
+predict("quiz 3", ...)  # "the mean of the values", "the sum of the values" or "the value of key 0"
 
 # %% [markdown]
 # ## 1. How widely do scores spread?

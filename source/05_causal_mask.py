@@ -36,7 +36,6 @@ from course import (
     hint,
     predict,
     progress,
-    review,
     sample_models,
     sentence,
     sliders,
@@ -53,38 +52,19 @@ begin("05_causal_mask")
 figures.show(figures.overview("mask"))
 
 # %% [markdown]
-# ## Review: three questions on what came before
-#
-# *Review* · about 3 minutes. Answer before you unfold.
+# ## Quiz: what came before
 #
 # **1.** Queries and keys have 64 independent entries of mean 0 and variance 1. What is the standard deviation of their
 # scores?
 #
-# <details><summary>Answer</summary>
+# **2.** Softmax gives one key nearly all the weight. What reaches queries and keys in the backward pass?
 #
-# $\sqrt{64} = 8$, because variances add up. After the division by $\sqrt{d_k} = 8$ it is 1.
-#
-# </details>
-#
-# **2.** Why is it bad for learning if softmax gives one key nearly everything?
-#
-# <details><summary>Answer</summary>
-#
-# Its Jacobian $\operatorname{diag}(\mathbf{a}) - \mathbf{a}\,\mathbf{a}^\top$ is then nearly 0, so hardly any gradient
-# reaches queries and keys.
-#
-# </details>
-#
-# **3.** What does dropout of 0.5 do to a weight of 0.3 in training mode?
-#
-# <details><summary>Answer</summary>
-#
-# It becomes 0 half of the time and 0.6 otherwise, so its mean stays 0.3. In eval mode it is 0.3.
-#
-# </details>
+# **3.** In training mode with dropout of 0.5, what becomes of a weight of 0.3 that is kept?
 
 # %%
-review()
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # "hardly any gradient", "a very large gradient" or "the gradient of that key alone"
+predict("quiz 3", ...)  # a number
 
 # %% [markdown]
 # ## 1. Who may see whom

@@ -35,7 +35,6 @@ from course import (
     hint,
     predict,
     progress,
-    review,
     sentence,
     sliders,
     small_lm,
@@ -51,38 +50,18 @@ begin("06_multi_head")
 figures.show(figures.overview("heads"))
 
 # %% [markdown]
-# ## Review: three questions on lesson 5
-#
-# *Review* · about 3 minutes. Answer before you unfold.
+# ## Quiz: what came before
 #
 # **1.** Five tokens attend causally. How many of the 25 scores are blocked?
 #
-# <details><summary>Answer</summary>
+# **2.** Blocked weights are set to 0 *after* the softmax. What do the weights of a row with blocked keys sum to?
 #
-# Ten: 4 keys come after the first token, then 3, 2, 1 and 0.
-#
-# </details>
-#
-# **2.** Why is the mask applied to the scores, before the softmax, and not to the weights?
-#
-# <details><summary>Answer</summary>
-#
-# A blocked score of $-\infty$ gets the weight 0, and the other keys share the whole weight. With weights set to 0 after
-# the softmax, the rows sum to less than 1.
-#
-# </details>
-#
-# **3.** All keys of a query are blocked. What are the query's weights and output in this course, and what does a plain
-# softmax give?
-#
-# <details><summary>Answer</summary>
-#
-# All are 0, by convention. A softmax over nothing but $-\infty$ gives NaN, and so does its gradient.
-#
-# </details>
+# **3.** All keys of a query are blocked by scores of −∞. What does a plain softmax give?
 
 # %%
-review()
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # "less than 1", "1" or "more than 1"
+predict("quiz 3", ...)  # "NaN", "0 everywhere" or "equal weights"
 
 # %% [markdown]
 # ## 1. What one head cannot do

@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sentence, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
 from course.models import exercise_fallbacks, torch_fallbacks
 from torch import nn
 
@@ -39,37 +39,19 @@ figures.show(figures.overview("rotation"))
 # formulas, a query is at position $m$ and a key at position $n$.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** `d_model` is 512, with 8 heads. By what are the scores divided?
 #
-# **1.** `d_model` is 512, with 8 heads. How wide is a head, and by what are its scores divided?
+# **2.** How many weights do $\mathbf{W}_q$, $\mathbf{W}_k$, $\mathbf{W}_v$ and $\mathbf{W}_o$ have together for
+# `d_model` = 512 and 8 heads?
 #
-# <details><summary>Answer</summary>
-#
-# It is 64 wide, so by $\sqrt{64} = 8$.
-#
-# </details>
-#
-# **2.** How many weights do $\mathbf{W}_q$, $\mathbf{W}_k$, $\mathbf{W}_v$ and $\mathbf{W}_o$ have in total, for
-# `d_model` = 512? Does the number of heads matter?
-#
-# <details><summary>Answer</summary>
-#
-# $4 \cdot 512^2$, about a million, for any number of heads.
-#
-# </details>
-#
-# **3.** `x` is `(2, 10, 512)`. What is the shape of `split_heads(x, 8)`, and what follows the `reshape`?
-#
-# <details><summary>Answer</summary>
-#
-# `(2, 8, 10, 64)`: first `(2, 10, 8, 64)`, then dimensions 1 and 2 are swapped.
-#
-# </details>
+# **3.** `x` is `(2, 10, 512)`. What is the shape of `split_heads(x, 8)`?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # "about 130,000", "about a million" or "about eight million"
+predict("quiz 3", ...)  # a shape
 
 # %% [markdown]
 # ## 1. Attention does not see the order

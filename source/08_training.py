@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
 from torch import nn
 
 begin("08_training")
@@ -38,36 +38,18 @@ figures.show(figures.overview("block"))
 # size of the vocabulary and `L` the length of a text.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** A query is at position 5, a key at position 2. Both move on by 100. What does their score under RoPE do?
 #
-# **1.** A query is at position 5, a key at position 2. Both move on by 100. What happens to their score under RoPE?
-#
-# <details><summary>Answer</summary>
-#
-# It stays the same: the score depends only on the two vectors and the gap.
-#
-# </details>
-#
-# **2.** Which of queries, keys and values does RoPE rotate, and before or after the heads are split?
-#
-# <details><summary>Answer</summary>
-#
-# Queries and keys, after the split.
-#
-# </details>
+# **2.** Which of queries, keys and values does RoPE rotate?
 #
 # **3.** In self-attention without positions or mask, you shuffle the words. What happens to the outputs?
-#
-# <details><summary>Answer</summary>
-#
-# They are shuffled in the same way, and otherwise unchanged.
-#
-# </details>
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # "it stays", "it falls" or "it changes sign"
+predict("quiz 2", ...)  # "queries and keys", "queries, keys and values" or "queries only"
+predict("quiz 3", ...)  # "they are shuffled alike", "nothing" or "each of them changes"
 
 # %%
 import itertools

@@ -28,7 +28,7 @@ import time
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sentence, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
 from course.models import exercise_fallbacks, torch_fallbacks
 from course.models.cached_lm import CachedLM
 from course.models.cost_counter import measure_cost
@@ -46,37 +46,19 @@ figures.show(figures.overview("cache"))
 # far. $G$ is the number of heads that keys and values have: so far $G = H$, but many models have a smaller $G$ (section 8).
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** Two queries, five keys, a causal mask. How many keys may the first query see?
 #
-# **1.** Two queries, five keys, a causal mask. Which keys may the first query see?
+# **2.** With RoPE, a query at position 9 meets a key at position 4. Both move on by 100. Which gap counts now?
 #
-# <details><summary>Answer</summary>
-#
-# Keys 0 to 3. The queries are the *last* two of five positions, so the first one is at position 3.
-#
-# </details>
-#
-# **2.** With RoPE, a query at position 9 meets a key at position 4. Both move on by 100 positions. What happens to their score?
-#
-# <details><summary>Answer</summary>
-#
-# Nothing. It depends on the gap, which is still 5.
-#
-# </details>
-#
-# **3.** The model of lesson 8 writes a token after 30 others. How many rows of logits does it compute, and how many does
-# `generate` use?
-#
-# <details><summary>Answer</summary>
-#
-# It computes 30 and uses the last one. The other 29 had already been computed for earlier tokens.
-#
-# </details>
+# **3.** The model of lesson 8 writes a token after 30 others. How many rows of logits does it compute, and how many of
+# them does `generate` use?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # a list of two numbers
 
 # %% [markdown]
 # ## 1. The same work again and again

@@ -26,7 +26,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
 from course.harness.allocation_probe import AllocationProbe
 from course.models import torch_fallbacks
 from torch import nn
@@ -46,37 +46,18 @@ figures.show(figures.overview("tiles"))
 # cells between the exercises compare your functions with these.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
-#
-# **1.** Two scores are 1000 and 1001. What does softmax make of them, and what must you do before `exp`?
-#
-# <details><summary>Answer</summary>
-#
-# The same weights as for 0 and 1: about 0.27 and 0.73. Subtract the largest score first, because `exp(1000)` overflows in
-# float32.
-#
-# </details>
+# **1.** Two scores are 1000 and 1001. Which weight should the second get, to two decimals?
 #
 # **2.** Queries and keys are 64 wide, values 32. By what do you divide the scores?
 #
-# <details><summary>Answer</summary>
-#
-# By 8, the square root of the width of queries and keys.
-#
-# </details>
-#
-# **3.** All keys of a query are blocked. What are its weights and its output, and what does the formula of softmax give?
-#
-# <details><summary>Answer</summary>
-#
-# In this course, all are 0. The formula divides 0 by 0, which is NaN.
-#
-# </details>
+# **3.** All keys of a query are blocked. What is its output in this course?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # "0", "NaN" or "the mean of the values"
 
 # %% [markdown]
 # ## 1. One number for a whole row

@@ -25,7 +25,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from course import attention_only, begin, check, figures, gpt, hint, predict, progress, review, sliders, small_lm, use
+from course import attention_only, begin, check, figures, gpt, hint, predict, progress, sliders, small_lm, use
 from course.models import torch_fallbacks
 from torch import nn
 
@@ -41,36 +41,18 @@ figures.show(figures.overview("cache", complete=True))
 # runs through the model, `(D,)`: it begins as the token's embedding, and each layer adds something to it.
 
 # %% [markdown]
-# ## Review: three questions on what came before
-#
-# *Review* · about 3 minutes. Answer before you unfold.
+# ## Quiz: what came before
 #
 # **1.** `nn.Linear(4, 16)` computes $\mathbf{x} \mathbf{W}^\top + \mathbf{b}$. What is the shape of its `weight`?
 #
-# <details><summary>Answer</summary>
-#
-# `(16, 4)`: (out, in), with one row per output. In lesson 6 each head has `K` neighbouring rows.
-#
-# </details>
-#
-# **2.** What does a pre-norm block add to its input `x`?
-#
-# <details><summary>Answer</summary>
-#
-# `attention(norm_1(x))`, then `mlp(norm_2(x))`. It never replaces `x`.
-#
-# </details>
+# **2.** What does a pre-norm block do to its input `x`?
 #
 # **3.** A model guesses evenly among 26 letters. What is its loss, in nats?
-#
-# <details><summary>Answer</summary>
-#
-# $\ln 26 \approx 3.26$.
-#
-# </details>
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a shape
+predict("quiz 2", ...)  # "it adds to it", "it replaces it" or "it normalises it"
+predict("quiz 3", ...)  # a number
 
 # %% [markdown]
 # ## 1. What a checkpoint holds

@@ -28,7 +28,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sliders, use
+from course import begin, check, figures, hint, predict, progress, sliders, use
 from course.models import torch_fallbacks
 from torch import nn
 
@@ -44,38 +44,19 @@ figures.show(figures.diagram.two_sequences())
 # head's width and `N` the size of the target's vocabulary.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** A mask is True in a cell. May the query see that key?
 #
-# **1.** A mask is True in a cell. May the query see that key? What are the weights of a row in which every cell is True?
+# **2.** Queries are `(2, 4, 5, 8)`, keys `(2, 4, 7, 8)`. What is the shape of the weights?
 #
-# <details><summary>Answer</summary>
-#
-# No: True is blocked. In a fully blocked row, weights and output are 0, never NaN (lesson 5).
-#
-# </details>
-#
-# **2.** Queries are `(B, H, T, K)`, keys `(B, H, S, K)`. What is the shape of the weights, and over which dimension do they sum
-# to 1?
-#
-# <details><summary>Answer</summary>
-#
-# `(B, H, T, S)`: one row per query, and each row sums to 1 over the last dimension, the keys (lessons 3 and 6).
-#
-# </details>
-#
-# **3.** A language model reads the tokens at positions $0, \dots, t$. With which token is its prediction at position $t$
-# compared?
-#
-# <details><summary>Answer</summary>
-#
-# With the token at position $t + 1$: targets are one step ahead of the inputs (lesson 8).
-#
-# </details>
+# **3.** A language model reads the tokens at positions $0, \dots, t$. At which position is the token that its
+# prediction at $t$ is compared with?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # "yes" or "no"
+predict("quiz 2", ...)  # a shape
+predict("quiz 3", ...)  # "t - 1", "t" or "t + 1"
 
 # %% [markdown]
 # ## 1. A language that nobody speaks

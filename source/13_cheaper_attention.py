@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, small_lm, use
+from course import begin, check, figures, hint, predict, progress, small_lm, use
 from course.models import cheaper_fallbacks, exercise_fallbacks, torch_fallbacks
 from course.models.cost_counter import measure_cost
 from course.models.modern_lm import Parts, attend
@@ -43,37 +43,20 @@ figures.show(figures.overview("cache"))
 # `F.multi_head_attention_forward`.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** With 32 layers, 8 heads of keys and values of width 128, and two bytes per number, how much does a cache take
+# per token?
 #
-# **1.** How many bytes does a cache take per token, with 32 layers, 8 heads of keys and values of width 128, and two bytes per
-# number?
-#
-# <details><summary>Answer</summary>
-#
-# $2 \cdot 32 \cdot 8 \cdot 128 \cdot 2 = 131{,}072$ bytes, which is 128 KiB.
-#
-# </details>
-#
-# **2.** With RoPE, a query at position 300 meets a key at position 10. On what does their score depend, apart from their vectors?
-#
-# <details><summary>Answer</summary>
-#
-# Only on the distance, 290.
-#
-# </details>
+# **2.** With RoPE, a query at position 300 meets a key at position 10. On which number does their score depend, apart
+# from their vectors?
 #
 # **3.** How many multiplications does the product of an $m \times k$ and a $k \times n$ matrix take?
-#
-# <details><summary>Answer</summary>
-#
-# $m \cdot k \cdot n$.
-#
-# </details>
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # "4 KiB", "64 KiB" or "128 KiB"
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # "m · n", "m · k · n" or "m · k + k · n"
 
 # %% [markdown]
 # ## 1. What a served token costs

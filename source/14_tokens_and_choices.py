@@ -27,7 +27,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, small_lm, use
+from course import begin, check, figures, hint, predict, progress, small_lm, use
 from course.models import token_fallbacks
 from course.sample_models import LinkedIds
 from torch import nn
@@ -44,36 +44,18 @@ figures.show(figures.overview("cache", complete=True))
 # number of tokens after it, and `N` the size of the vocabulary. $\tau$ is the temperature.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** All logits of a row are divided by a temperature of 2. Which tokens become more probable?
 #
-# **1.** All logits of a row are divided by a temperature of 2. Which of them become more probable?
+# **2.** A model gives the right next token the probability $\tfrac14$. What is its loss there, in bits?
 #
-# <details><summary>Answer</summary>
-#
-# The distribution becomes flatter: small probabilities grow, the largest shrinks. The order stays the same.
-#
-# </details>
-#
-# **2.** A model gives the right next token the probability $\tfrac14$. What is its loss there, in nats and in bits?
-#
-# <details><summary>Answer</summary>
-#
-# $\ln 4 = 1.39$ nats, which is 2 bits.
-#
-# </details>
-#
-# **3.** Why does a call with five new tokens take a large model hardly longer than a call with one?
-#
-# <details><summary>Answer</summary>
-#
-# Decoding is bound by memory (lesson 9): the parameters are read once per call, and that takes nearly all the time.
-#
-# </details>
+# **3.** A call with five new tokens takes a large model hardly longer than a call with one. Why?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # "the improbable ones", "the likeliest one" or "all of them"
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # "the parameters are read once", "five tokens need no cache" or "attention is skipped"
 
 # %% [markdown]
 # ## 1. Where to cut
