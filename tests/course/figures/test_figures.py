@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from course import figures
-from course.figures import attention, distributions, style, themes, vectors
+from course.figures import attention, base, distributions, style, themes, vectors
 from course.report import STATIC_PAGE_ENV
 from grading.notebooks.sanitize_html import from_html
 

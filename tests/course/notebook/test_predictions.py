@@ -56,9 +56,7 @@ def test_the_result_is_shown_beside_the_guess(acting: Learner) -> None:
 
 def test_what_cannot_be_a_guess_is_answered_without_the_answer(acting: Learner) -> None:
     told = acting.run(f"predict({GROW!r}, 'some')")
-    assert told == (
-        f'○ {GROW}: `some` is not one of the answers. You can answer "all", "none" or "the largest".\n'
-    )
+    assert told == (f'○ {GROW}: `some` is not one of the answers. You can answer "all", "none" or "the largest".\n')
 
 
 def test_a_prediction_of_another_version_and_a_damaged_file_stop_nothing(
