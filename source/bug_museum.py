@@ -77,7 +77,7 @@ def by_the_framework(x):
 
 
 # %%
-verdict(leak(by_the_framework) == 0, f"changing the last token moves earlier outputs by {leak(by_the_framework):.2f}")
+verdict(leak(by_the_framework) < 1e-6, f"changing the last token moves earlier outputs by {leak(by_the_framework):.2f}")
 
 # %% [markdown]
 # <details><summary>What it was</summary>
@@ -109,7 +109,7 @@ def in_a_window(x, width=3):
 # %%
 reach = torch.autograd.functional.jacobian(in_a_window, x).abs().amax((1, 3))  # (6, 6): of input j on output i
 verdict(
-    leak(in_a_window) == 0 and (reach.tril(-3) == 0).all(),
+    leak(in_a_window) < 1e-6 and (reach.tril(-3) == 0).all(),
     f"{int((reach > 0).sum())} of 36 pairs of tokens are connected, and 15 should be",
 )
 
@@ -141,7 +141,7 @@ def default_routine(x, padding=None):
 
 # %%
 verdict(
-    leak(default_routine) == 0, f"without padding, the last token moves earlier outputs by {leak(default_routine):.2f}"
+    leak(default_routine) < 1e-6, f"without padding, the last token moves earlier outputs by {leak(default_routine):.2f}"
 )
 
 # %% [markdown]
@@ -175,7 +175,7 @@ def as_written(x):
 
 
 # %%
-verdict(leak(as_written) == 0, f"the last token moves earlier outputs by {leak(as_written):.2f}")
+verdict(leak(as_written) < 1e-6, f"the last token moves earlier outputs by {leak(as_written):.2f}")
 
 # %% [markdown]
 # <details><summary>What it was</summary>

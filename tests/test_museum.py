@@ -17,8 +17,7 @@ from grading.authoring.student_install import Delivery, origin
 from grading.authoring.student_repo import publish
 from grading.course_dir.lessons import MUSEUM, list_lessons
 
-from .support.course_builder import build_course
-from .support.repository import LESSONS, ROOT
+from .support.repository import ROOT
 from .support.run_notebook import run
 
 TEXT = ROOT / "source" / f"{MUSEUM}.py"
@@ -79,14 +78,13 @@ def test_each_specimen_has_a_link_and_the_halls_are_those_of_the_first_page():
     assert halls == re.findall(r"^\| (\d) \| (.*) \|$", cells[0], re.MULTILINE)
 
 
-def test_it_is_no_assignment_and_is_published_with_the_lessons(released_course, tmp_path):
-    root = build_course(tmp_path / "course", [LESSONS[0]], release=True)
-    assert not build_museum(root)
-    (root / "source" / TEXT.name).write_bytes(TEXT.read_bytes())
-    assert build_museum(root)
-    assert not build_museum(root)
-    assert list_lessons(root, ordinary=True) == [LESSONS[0]]
-    publish(root, tmp_path / "students", origin(Delivery()))
+def test_it_is_not_an_assignment_and_is_published_with_the_lessons(course, tmp_path):
+    assert not build_museum(course.root)
+    (course.root / "source" / TEXT.name).write_bytes(TEXT.read_bytes())
+    assert build_museum(course.root)
+    assert not build_museum(course.root)  # nothing has changed
+    assert list_lessons(course.root, ordinary=True) == [course.lesson]
+    publish(course.root, tmp_path / "students", origin(Delivery()))
     made = nbformat.read(tmp_path / "students" / f"{MUSEUM}.ipynb", as_version=4)
     assert not any("nbgrader" in cell.metadata for cell in made.cells)
     assert "[The bug museum](bug_museum.ipynb)" in (tmp_path / "students" / "README.md").read_text()

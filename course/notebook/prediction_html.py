@@ -59,7 +59,7 @@ class Prediction:
 
     @property
     def rest(self) -> list[str]:
-        """What follows a guess: the answer and the sentences about it."""
+        """The answer and the sentences about it, after a guess."""
         if self.guess or self.given_up:
             return self.explanation
         return []

@@ -2,7 +2,7 @@
 
     source/NN_lesson.py      -> source/NN_lesson/NN_lesson.ipynb   (for nbgrader generate_assignment)
     grader_tests/NN_lesson/  -> course/examples/NN_lesson.examples, NN_lesson/<exercise>.practice
-    source/bug_museum.py     -> release/bug_museum/bug_museum.ipynb  (no assignment: nbgrader has no part in it)
+    source/bug_museum.py     -> release/bug_museum/bug_museum.ipynb  (not an assignment: nbgrader has no part in it)
 
 Outside a checkout, the installed package has the examples of its own lessons. Examples of other lessons are next to the
 notebook, and nbgrader releases them with it.

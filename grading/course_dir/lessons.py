@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import CourseError
 
 COURSE_FILE = "course.toml"
-MUSEUM = "bug_museum"  # a notebook without points, which is no assignment
+MUSEUM = "bug_museum"  # a notebook without points, and not an assignment
 
 
 def list_lessons(root: Path, named: Iterable[str] = (), *, ordinary: bool = False) -> list[str]:
@@ -44,7 +44,7 @@ def _ordered(root: Path, texts: list[str]) -> list[str]:
 
 
 def released_museum(root: Path) -> list[str]:
-    """The name of the notebook that is no assignment, in a list; none if it is not in release/."""
+    """The name of the notebook without points, in a list; none if it is not in release/."""
     return [MUSEUM] if (root / "release" / MUSEUM / f"{MUSEUM}.ipynb").is_file() else []
 
 
