@@ -25,7 +25,7 @@ HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
 SIGNS = {  # kind of a code cell -> what shows it without a tag
     "code": re.compile(r"^begin\(", re.M),
     "exercise": re.compile(r"^check\(\w|^# hint\(|^%%answer|^ +raise NotImplementedError", re.M),
-    "prediction": re.compile(r"^(?:predict|review)\(", re.M),
+    "prediction": re.compile(r"^predict\(", re.M),
     "experiment": re.compile(r'^check\("experiment"', re.M),
     "progress": re.compile(r"^progress\(", re.M),
 }
