@@ -40,7 +40,7 @@ SLOW = 1.4  # minutes that an exercise takes, for each of its rating
 
 @dataclass
 class Part:
-    """What a part of a lesson asks: words, answers, rated minutes, predictions, given lines, seconds of waiting."""
+    """The effort of a part of a lesson: words, answers, rated minutes, predictions, given lines, seconds to wait."""
 
     words: int = 0
     answers: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Part:
 
 @dataclass
 class Effort:
-    """What a lesson asks, in its core and in its extra parts.
+    """The effort that a lesson takes, in its core and in its extra parts.
 
     graded   exercises with points
     hidden   lines that are folded, those of the first code cell among them
