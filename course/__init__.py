@@ -13,13 +13,13 @@ from . import old_names
 
 if TYPE_CHECKING:
     from .figures.keepsake import keepsake
+    from .notebook.begin import begin
     from .notebook.check import check, printed
     from .notebook.fallback import use
     from .notebook.hand_in import hand_in
     from .notebook.hints import hint
     from .notebook.lesson_progress import progress
     from .notebook.predictions import predict, review
-    from .notebook.session import begin
     from .notebook.solutions import solution
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
     "use",
 ]
 FUNCTIONS = {
-    "begin": "notebook.session",
+    "begin": "notebook.begin",
     "check": "notebook.check",
     "hand_in": "notebook.hand_in",
     "hint": "notebook.hints",

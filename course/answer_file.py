@@ -15,7 +15,8 @@ from types import CodeType
 from typing import Any
 
 from .harness.errors import is_theirs
-from .notebook import hand_in, session
+from .notebook import hand_in
+from .notebook.session import renew
 from .notebook.versions import IPYTHON_LINE, python_of, source
 
 NOTEBOOK = ".ipynb"
@@ -31,7 +32,7 @@ def run_file(path: Path) -> tuple[dict[str, Any], bool]:
     An error ends a Python file, or the cell of a notebook: the cells below it run all the same. Raises UnusableFile.
     """
     parts = list(_cells(path)) if path.suffix == NOTEBOOK else [(str(path), _compiled(path))]
-    session.current.__init__()  # type: ignore[misc]  # each file gets a new session
+    renew()
     names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)

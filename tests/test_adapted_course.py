@@ -45,9 +45,11 @@ WIDE = "grading.nbgrader_plugins.csv_exporters.WideCsvExporter"
 LOOK = """
 import json
 from course.notebook import catalog, course_progress, lesson_progress
+from course.notebook.session import current
+learner = current()
 print(json.dumps({
-    "progress": {row.name.strip("`"): [row.status, row.points] for row in lesson_progress.lesson_report().rows},
-    "lessons": [line.lesson for line in course_progress.lesson_progress()],
+    "progress": {row.name.strip("`"): [row.status, row.points] for row in lesson_progress.lesson_report(learner).rows},
+    "lessons": [line.lesson for line in course_progress.lesson_progress(learner)],
 }))
 """
 

@@ -10,7 +10,7 @@ from torch.overrides import resolve_name
 
 from ..harness import time_limits
 from ..models import torch_fallbacks
-from . import session
+from .session import Session
 
 CALL = 60.0  # seconds of processor time per call, which may train a model (see `TrainingProgress`)
 
@@ -18,8 +18,10 @@ CALL = 60.0  # seconds of processor time per call, which may train a model (see 
 class AnswerOrFallback:
     """The learner's function, or its fallback; `whose` says which. `given`: the course defines it in the notebook."""
 
-    def __init__(self, mine: Any, otherwise: Callable[..., Any], passes: bool, given: bool = False) -> None:
-        self.mine, self.otherwise, self.passes, self.given = mine, otherwise, passes, given
+    def __init__(
+        self, session: Session, mine: Any, otherwise: Callable[..., Any], passes: bool, given: bool = False
+    ) -> None:
+        self.session, self.mine, self.otherwise, self.passes, self.given = session, mine, otherwise, passes, given
         self.__name__ = session.name_of(mine)
 
     @property
@@ -44,7 +46,7 @@ class AnswerOrFallback:
                 if result is not None:  # None if a `return` was forgotten
                     return result
             except time_limits.CallTimeout:
-                session.current.hung.known[self.__name__] = self.mine
+                self.session.hung.known[self.__name__] = self.mine
             except Exception:
                 pass
             finally:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from html import escape
 
 from ..report import GREY, INK, display_html
-from . import catalog, session
+from . import catalog
+from .session import Session
 
 # The last lesson of the core, if the course has the standard lessons
 CORE_ENDS = "08_training"
@@ -34,43 +35,43 @@ class LessonProgress:
         return self.lesson.replace("_", " ")
 
 
-def lesson_progress() -> list[LessonProgress]:
+def lesson_progress(session: Session) -> list[LessonProgress]:
     """Progress on all lessons, in order."""
-    return [_progress_of(lesson) for lesson in catalog.lessons()]
+    return [_progress_of(session, lesson) for lesson in catalog.lessons()]
 
 
-def _progress_of(lesson: str) -> LessonProgress:
+def _progress_of(session: Session, lesson: str) -> LessonProgress:
     exercises = catalog.exercises_of(lesson)
-    known = {name: session.current.store.get(lesson, name) for name in exercises}
+    known = {name: session.store.get(lesson, name) for name in exercises}
     left = [name for name, progress in known.items() if progress.status != "passes"]
     points = sum(float(data["points"]) for data in exercises.values())
     earned = min(points, sum(progress.earned for progress in known.values()))
-    steps = [session.current.store.get(lesson, name).status == "passes" for name in catalog.steps_of(lesson)]
+    steps = [session.store.get(lesson, name).status == "passes" for name in catalog.steps_of(lesson)]
     done, ahead = len(known) - len(left), left[0] if left else ""
     return LessonProgress(lesson, done, len(known), earned, points, ahead, sum(steps), len(steps))
 
 
-def show_course_progress() -> None:
+def show_course_progress(session: Session) -> None:
     """Show progress on the course: a table in a notebook, text elsewhere."""
-    found = lesson_progress()
-    display_html(to_html(found), to_text(found))
+    found = lesson_progress(session)
+    display_html(to_html(session, found), to_text(session, found))
 
 
-def to_text(found: list[LessonProgress]) -> str:
+def to_text(session: Session, found: list[LessonProgress]) -> str:
     wide = max(len(line.title) for line in found)
     rows = [
         f"{'✓' if not line.next else '◐' if line.done else '○'} {line.title:<{wide}}  {_counts(line)}" for line in found
     ]
-    return "\n".join([f"{_title()}:", *(f"  {row}" for row in rows), *_summary(found)])
+    return "\n".join([f"{_title()}:", *(f"  {row}" for row in rows), *_summary(session, found)])
 
 
-def to_html(found: list[LessonProgress]) -> str:
+def to_html(session: Session, found: list[LessonProgress]) -> str:
     """The table as HTML, readable without colours."""
     cell = 'style="text-align:left;padding:2px 12px 2px 0"'
     names = ("lesson", "", "exercises", "steps", "points", "next")
     head = "".join(f'<th scope="col" {cell}>{name}</th>' for name in names)
     rows = "".join(f"<tr>{_cells(line, cell)}</tr>" for line in found)
-    notes = "".join(f'<p style="margin:4px 0;color:{GREY}">{escape(text)}</p>' for text in _summary(found))
+    notes = "".join(f'<p style="margin:4px 0;color:{GREY}">{escape(text)}</p>' for text in _summary(session, found))
     return (
         f'<div style="color:{INK};overflow-x:auto"><table><caption style="text-align:left"><b>{escape(_title())}</b>'
         f"</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}</div>"
@@ -111,15 +112,15 @@ def _points(line: LessonProgress) -> str:
     return f"{line.earned:g} of {line.points:g} points"
 
 
-def _summary(found: list[LessonProgress]) -> list[str]:
+def _summary(session: Session, found: list[LessonProgress]) -> list[str]:
     """Sentences: what is next, how much is left, and where progress is saved."""
     left = sum(line.exercises - line.done for line in found)
-    here = [line for line in found if line.next and line.lesson == session.current.lesson]
+    here = [line for line in found if line.next and line.lesson == session.lesson]
     ahead = here or [line for line in found if line.next]
     sentences = (
         [f"Next: {ahead[0].next}, in {ahead[0].lesson}. Left: {left} exercises."] if ahead else ["All of it passes."]
     )
     if any(line.lesson == CORE_ENDS for line in found):
         sentences.append(ROAD)
-    path = session.current.store.path
+    path = session.store.path
     return [*sentences, f"Remembered in {path}; delete the file to forget."] if path else sentences

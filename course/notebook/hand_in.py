@@ -21,8 +21,9 @@ from typing import Any
 
 from ..report import display_markdown, in_notebook
 from ..which_counts import rank
-from . import catalog, nbgrader_exchange, session
+from . import catalog, nbgrader_exchange
 from .ipython_history import recent_cells
+from .session import Session, current
 from .versions import defines, full_cell, grade_id, has_def_line, parse, source, versions_of
 
 NONE_BEGUN = 'You have not started a lesson: call begin("02_softmax") first.'
@@ -79,13 +80,14 @@ def hand_in(file: str = "") -> None:
 
     file  the notebook's name, needed after it was renamed, or beside another with the name of the lesson
     """
-    lesson = session.current.lesson
+    session = current()
+    lesson = session.lesson
     if lesson is None:
         print(NONE_BEGUN)
         return
-    session.current.file = file or session.current.file
+    session.file = file or session.file
     try:
-        notebook = saved(lesson, session.current.names)
+        notebook = saved(session, lesson)
         path = write(notebook, lesson)
     except (NotFound, WouldBeLost) as error:
         print(f"Nothing was written: {error}")
@@ -93,7 +95,7 @@ def hand_in(file: str = "") -> None:
     except OSError as error:
         print(f"Nothing was written: {Path(FOLDER).absolute()} cannot be written ({error.strerror}). {SHUT}")
         return
-    display_markdown("\n\n".join(readiness(lesson)))
+    display_markdown("\n\n".join(readiness(session, lesson)))
     submitted, outcome = _submit(notebook, lesson)
     kind = "a copy of what you submitted" if submitted else "the file to hand in"
     display_markdown("\n\n".join([*outcome, f"**`{path.as_posix()}`** is {kind}."]))
@@ -119,11 +121,11 @@ def _submit(notebook: SavedNotebook, lesson: str) -> tuple[bool, list[str]]:
     return True, said
 
 
-def readiness(lesson: str, ready: str = READY) -> list[str]:
+def readiness(session: Session, lesson: str, ready: str = READY) -> list[str]:
     """Say in sentences whether the notebook is ready to hand in; `ready` is the first one if it is."""
     exercises = catalog.exercises_of(lesson)
     try:
-        notebook = saved(lesson, session.current.names)
+        notebook = saved(session, lesson)
     except NotFound as error:
         return [f"Ready to hand in? Unknown: {error}"]
     unwritten, stubs = [name for name in exercises if not is_written(notebook, name)], catalog.stubs_of(lesson)
@@ -146,16 +148,16 @@ def version_sentences(notebook: SavedNotebook, lesson: str) -> list[tuple[str, s
     return [versions.sentences(notebook.starts) for versions in found if versions is not None]
 
 
-def version_note(name: str) -> str:
+def version_note(session: Session, name: str) -> str:
     """Say that the version of an answer that ran last is not the one that the grade takes; "" as far as is known.
 
     Reads the saved notebook, but does not request it from Colab, which takes seconds.
     """
-    lesson = session.current.lesson
+    lesson = session.lesson
     if lesson is None or not in_notebook() or COLAB in sys.modules or (ran := ran_last(name)) is None:
         return ""
     try:
-        notebook, stub = saved(lesson, session.current.names), catalog.stubs_of(lesson).get(name, "")
+        notebook, stub = saved(session, lesson), catalog.stubs_of(lesson).get(name, "")
     except (NotFound, ValueError):
         return ""
     versions = versions_of(notebook.cells, name, stub)
@@ -166,19 +168,19 @@ def version_note(name: str) -> str:
     return f"This check is of the version that ran last. {problem or note}"
 
 
-def full_cell_note(name: str) -> str:
+def full_cell_note(session: Session, name: str) -> str:
     """Why an answer that the kernel has not is not "not started": something was written into its cell.
 
     The cell is the last one that ran and defines the answer, or else the saved one; "" if it is unchanged, or unknown.
     """
-    lesson, ran = session.current.lesson, ran_last(name)
+    lesson, ran = session.lesson, ran_last(name)
     if lesson is None or not in_notebook():
         return ""
     try:
         stubs = catalog.stubs_of(lesson)
         if ran is not None or COLAB in sys.modules:
             return full_cell(ran or "", stubs.get(name, ""), name)
-        notebook = saved(lesson, session.current.names)
+        notebook = saved(session, lesson)
     except (NotFound, ValueError):
         return ""
     return "" if is_written(notebook, name) else _full_cell(notebook, name, stubs)
@@ -189,8 +191,8 @@ def _full_cell(notebook: SavedNotebook, name: str, stubs: Mapping[str, str]) -> 
     return full_cell(texts[0], stubs.get(name, ""), name) if texts else ""
 
 
-def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
-    """Find the saved notebook of a lesson; `names` are the kernel's. Raises NotFound.
+def saved(session: Session, lesson: str) -> SavedNotebook:
+    """Find the saved notebook of a lesson. Raises NotFound.
 
     A front end tells the kernel the notebook's path when it starts it, and not when the notebook is renamed. Then, and
     where several notebooks have the lesson's name, it is not guessed which one is open.
@@ -198,7 +200,7 @@ def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
     if COLAB in sys.modules:
         return SavedNotebook(f"{lesson}.ipynb", _from_colab())
     here = sorted(path.name for path in Path().glob("*.ipynb"))
-    given = [session.current.file, names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME")]
+    given = [session.file, session.names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME")]
     told = next((Path(path) for path in given if isinstance(path, str) and path.endswith(".ipynb")), None)
     if told:
         paths = [path for path in (told, Path(told.name)) if path.is_file()]  # it may be relative to another folder

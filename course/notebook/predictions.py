@@ -14,11 +14,12 @@ from importlib.metadata import version
 from typing import Any
 
 from ..report import display_html, write
-from . import catalog, session
+from . import catalog
 from .given_values import Unreadable, in_short
 from .guess import answer_in_words, judge, wanted
 from .prediction_html import Prediction, to_html, to_text
 from .saved_progress import SavedGuess
+from .session import Session, current
 
 NO_RESULT = object()
 MOST = 3  # wrong predictions that `review` shows
@@ -32,7 +33,7 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
     result  what the code computes, shown beside the guess
     """
     try:
-        shown = _predicted(question, guess, "" if result is NO_RESULT else in_short(result))
+        shown = _predicted(current(), question, guess, "" if result is NO_RESULT else in_short(result))
         if isinstance(shown, str):
             write(shown)
         else:
@@ -44,7 +45,7 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
 def review() -> None:
     """Show up to three predictions of earlier lessons that were wrong, each folded. Never raises."""
     try:
-        if found := _wrong_before():
+        if found := _wrong_before(current()):
             display_html(to_html(found), to_text(found))
         else:
             write(NOTHING_WRONG)
@@ -52,9 +53,9 @@ def review() -> None:
         print(f"Your predictions cannot be read: {type(error).__name__}: {error}")
 
 
-def _predicted(question: str, guess: Any, result: str) -> Prediction | str:
+def _predicted(session: Session, question: str, guess: Any, result: str) -> Prediction | str:
     """The prediction with its guess, which is saved; a sentence if the lesson has no such prediction."""
-    lesson = session.current.lesson
+    lesson = session.lesson
     if lesson is None:
         return 'No lesson has started: run the cell with `begin("…")` first.'
     try:
@@ -70,11 +71,11 @@ def _predicted(question: str, guess: Any, result: str) -> Prediction | str:
     if guess is ... or guess is None:
         return made
     try:
-        judged = judge(known, guess, session.current.names)
+        judged = judge(known, guess, session.names)
     except Unreadable as error:
         made.problem = str(error)
         return made
-    session.current.store.record_guess(lesson, question, SavedGuess(judged.text, judged.right))
+    session.store.record_guess(lesson, question, SavedGuess(judged.text, judged.right))
     made.guess, made.right, made.why_wrong = judged.text, judged.right, judged.why_wrong
     return made
 
@@ -83,13 +84,13 @@ def _prediction(question: str, known: Mapping[str, Any], result: str = "") -> Pr
     return Prediction(question, wanted(known), answer_in_words(known), str(known["because"]), result)
 
 
-def _wrong_before() -> list[Prediction]:
+def _wrong_before(session: Session) -> list[Prediction]:
     """The wrong predictions of the lessons before this one, from the latest lesson back."""
-    every, lesson = catalog.lessons(), session.current.lesson
+    every, lesson = catalog.lessons(), session.lesson
     earlier = every[: every.index(lesson)] if lesson in every else []
     found = []
     for before in reversed(earlier):
-        guesses = session.current.store.guesses.get(before, {})
+        guesses = session.store.guesses.get(before, {})
         known = catalog.predictions_of(before) if guesses else {}
         for question, guess in guesses.items():
             if question in known and not guess.right:

@@ -18,9 +18,10 @@ import torch
 from torch import nn
 
 from ..check_data import CaseResults, case_of
-from . import catalog, hand_in, session
+from . import catalog, hand_in
 from .answer_or_fallback import AnswerOrFallback
 from .check_run import CheckRun
+from .session import Session, current
 from .versions import source
 
 DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
@@ -29,8 +30,8 @@ DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 class PriorAnswer(AnswerOrFallback):
     """The learner's function from an earlier lesson, or the course's instead."""
 
-    def __init__(self, lesson: str, name: str, mine: Any, otherwise: Callable[..., Any]) -> None:
-        super().__init__(mine, otherwise, mine is not None)
+    def __init__(self, session: Session, lesson: str, name: str, mine: Any, otherwise: Callable[..., Any]) -> None:
+        super().__init__(session, mine, otherwise, mine is not None)
         self.lesson, self.__name__ = lesson, name
 
     @property
@@ -49,10 +50,12 @@ def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
     lesson = next((known for known in catalog.known_lessons() if name in catalog.known_exercises(known)), "")
     if not lesson:
         raise LookupError(f"no lesson has an exercise called {name!r}")
-    here = session.current.names
-    found = (names for names in (here, *map(run_definitions, notebooks_of(lesson))) if callable(names.get(name)))
+    session = current()
+    found = (
+        names for names in (session.names, *map(run_definitions, notebooks_of(lesson))) if callable(names.get(name))
+    )
     passing = next((names[name] for names in found if _passes(lesson, name, names)), None)
-    return PriorAnswer(lesson, name, passing, otherwise)
+    return PriorAnswer(session, lesson, name, passing, otherwise)
 
 
 def notebooks_of(lesson: str) -> list[Path]:

@@ -11,7 +11,8 @@ import json
 from typing import Any
 
 from ..report import display_markdown
-from . import catalog, session
+from . import catalog
+from .session import Session, current
 
 TRIES = 3  # different answers that were checked
 
@@ -21,11 +22,12 @@ def solution(f: Any) -> None:
 
     They open once your answer passes, or after all hints and three different tries with `check`. Never raises.
     """
+    session = current()
     name = session.name_of(f)
     try:
         lesson = session.lesson_of(name)
         answers = _published(lesson, name)
-        missing = _still_missing(lesson, name)
+        missing = _still_missing(session, lesson, name)
     except (LookupError, OSError, ValueError) as error:
         print(error)
         return
@@ -39,11 +41,11 @@ def solution(f: Any) -> None:
     display_markdown("\n\n".join([first, *shown]))
 
 
-def is_open(name: str) -> bool:
+def is_open(session: Session, name: str) -> bool:
     """Whether `solution` would show the answers to an exercise or step of this session's lesson."""
     try:
         lesson = session.lesson_of(name)
-        return bool(_published(lesson, name)) and not _still_missing(lesson, name)
+        return bool(_published(lesson, name)) and not _still_missing(session, lesson, name)
     except (LookupError, OSError, ValueError):
         return False
 
@@ -66,9 +68,9 @@ def _published(lesson: str, name: str) -> list[dict[str, str]]:
     return answers
 
 
-def _still_missing(lesson: str, name: str) -> str:
+def _still_missing(session: Session, lesson: str, name: str) -> str:
     """The steps left before solutions open; empty: none."""
-    known, hints = session.current.store.get(lesson, name), len(catalog.tasks_of(lesson)[name]["hints"])
+    known, hints = session.store.get(lesson, name), len(catalog.tasks_of(lesson)[name]["hints"])
     if known.passed or (known.hints >= hints and len(known.tries) >= TRIES):
         return ""
     return f"So far: {known.hints} of {hints} hints, {min(len(known.tries), TRIES)} of {TRIES} tries."

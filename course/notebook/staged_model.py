@@ -16,8 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..models import torch_fallbacks
-from . import session
 from .prior_answers import PriorAnswer, find_prior_answer
+from .session import current
 
 WIDTH, HEADS = 32, 2
 ALPHABET = "abcdefghijklmnopqrstuvwxyz ,."
@@ -98,7 +98,7 @@ class StagedModel:
 
 def current_model() -> StagedModel:
     """The model after the current lesson. Raises ValueError before lesson 3."""
-    lesson = session.current.lesson or ""
+    lesson = current().lesson or ""
     if lesson[:2] < "03":
         raise ValueError(f"lesson {lesson!r} has no model: the model starts in lesson 3")
     return StagedModel(lesson)

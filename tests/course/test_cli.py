@@ -28,7 +28,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def attention(monkeypatch, capsys, tmp_path) -> Run:
     """attention(verb, ...) in a folder of its own: exit status, what it printed, and to stderr."""
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> tuple[int, str, str]:

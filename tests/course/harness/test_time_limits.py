@@ -191,7 +191,7 @@ def kernel(a_kernel: Kernel) -> Kernel:
     a_kernel.run("""
         import torch, course.notebook.session, course.harness.time_limits
         from course import begin, check, hint, progress, use
-        course.notebook.session.current = course.notebook.session.Session()
+        course.notebook.session.renew()
         course.harness.time_limits.CALL = 1.5
         for name in "softmax log_softmax softmax_with_temperature entropy".split():
             globals().pop(name, None)
@@ -278,7 +278,7 @@ def test_one_interrupt_ends_a_check_and_the_cells_after_it_need_none(kernel):
 
 
 def test_a_check_in_a_thread_has_its_limit_too(monkeypatch, capsys):
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     monkeypatch.setattr(time_limits, "CALL", SOON)
     names: dict[str, Any] = {"calls": []}
     exec(compile(LOOPS, "<learner>", "exec"), names)

@@ -19,12 +19,12 @@ LESSON = "02_softmax"
 def learner(monkeypatch, tmp_path):
     """The lesson has begun in an empty folder, and nothing is answered."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(session, "current", session.Session(lesson=LESSON))
+    session.renew(lesson=LESSON)
     return tmp_path
 
 
 def test_before_a_lesson_has_begun_there_is_nothing_to_press(monkeypatch):
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     assert buttons.button_state() == {"lesson": None, "tasks": {}}
 
 
@@ -52,11 +52,11 @@ def test_a_solution_is_open_where_solution_shows_it(capsys):
 
 
 def test_a_solution_that_is_not_published_or_cannot_be_read_is_not_open(learner):
-    session.current.store.record(LESSON, "softmax", session.current.store.get(LESSON, "softmax"))
-    assert not solutions.is_open("softmax")
-    assert not solutions.is_open("no_such_exercise")
+    session.current().store.record(LESSON, "softmax", session.current().store.get(LESSON, "softmax"))
+    assert not solutions.is_open(session.current(), "softmax")
+    assert not solutions.is_open(session.current(), "no_such_exercise")
     (learner / f"{LESSON}{catalog.SOLUTIONS}").write_text("{")
-    assert not solutions.is_open("softmax")
+    assert not solutions.is_open(session.current(), "softmax")
 
 
 def test_a_damaged_file_of_unanswered_cells_leaves_the_other_buttons(learner):

@@ -34,7 +34,7 @@ def kernel(started: Kernel) -> Kernel:
     """A kernel as after a restart and the first cell of lesson 02."""
     started.run("""
         import torch, course.notebook.session
-        course.notebook.session.current = course.notebook.session.Session()
+        course.notebook.session.renew()
         for name in "softmax log_softmax softmax_with_temperature entropy sofmax Softmax".split():
             globals().pop(name, None)
     """)

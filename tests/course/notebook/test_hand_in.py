@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from course.notebook import catalog, hand_in
+from course.notebook.session import Session
 from course.notebook.versions import full_cell, grade_id, source
 
 from ...support.learner_kernel import Kernel, running_kernel
@@ -205,7 +206,7 @@ def test_the_notebook_that_runs_is_known_from_what_started_its_kernel(monkeypatc
     save(notebook(), path)
     names = {given: str(path)} if given.startswith("__") else {}
     monkeypatch.setenv(given, str(path)) if not names else None
-    assert hand_in.saved(LESSON, names).name == "my work.ipynb"
+    assert hand_in.saved(Session(names=names), LESSON).name == "my work.ipynb"
 
 
 def test_without_a_file_it_is_said_what_to_do(kernel, desk):
@@ -227,7 +228,7 @@ def test_before_a_lesson_has_begun_nothing_is_handed_in(monkeypatch, capsys):
     from course import hand_in
     from course.notebook import session
 
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     hand_in()
     assert "You have not started a lesson" in capsys.readouterr().out
 
@@ -311,11 +312,11 @@ def test_after_a_rename_it_does_not_guess_and_keeps_what_is_there(kernel, desk):
         assert "hand_in/02_softmax.ipynb** is the file" in said(kernel, f'hand_in("{LESSON}.ipynb")')
     finally:
         kernel.run(
-            "os.environ.pop('JPY_SESSION_NAME', None)\nfrom course.notebook import session\nsession.current.file = ''"
+            "os.environ.pop('JPY_SESSION_NAME', None)\nfrom course.notebook import session\nsession.current().file = ''"
         )
 
 
-FORGET = "from course.notebook import session\nsession.current.file = ''"
+FORGET = "from course.notebook import session\nsession.current().file = ''"
 
 
 @pytest.mark.parametrize("other", [f'{LESSON} "new".ipynb', f"{LESSON} (1).ipynb"])

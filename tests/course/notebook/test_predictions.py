@@ -50,12 +50,12 @@ def test_the_result_is_shown_beside_the_guess(acting: Learner) -> None:
 def test_what_cannot_be_a_guess_is_answered_and_not_kept(acting: Learner) -> None:
     told = acting.run(f"predict({GROW!r}, 'some')")
     assert told.startswith(f"○ {GROW}: `some` is not one of the answers. You can answer ")
-    assert session.current.store.guesses == {}
+    assert session.current().store.guesses == {}
 
 
 def test_the_first_guess_is_kept(acting: Learner) -> None:
     acting.run(f"predict({GROW!r}, 'all')\npredict({GROW!r}, 'none')")
-    assert session.current.store.guesses == {LESSON: {GROW: SavedGuess("all", False)}}
+    assert session.current().store.guesses == {LESSON: {GROW: SavedGuess("all", False)}}
 
 
 def test_a_prediction_of_another_version_and_a_damaged_file_stop_nothing(

@@ -25,8 +25,8 @@ LESSON = "02_softmax"
 def session(path: Path, monkeypatch) -> ProgressStore:
     """A kernel begins anew, with this file."""
     monkeypatch.setenv("ATTENTION_MEMORY", str(path))
-    monkeypatch.setattr(learner, "current", learner.Session(lesson=LESSON))
-    return learner.current.store
+    learner.renew(lesson=LESSON)
+    return learner.current().store
 
 
 def softmax(x, dim=-1):
@@ -98,9 +98,9 @@ def test_grading_keeps_no_memory(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_MEMORY", "off")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert data_file(PROGRESS) is None
-    monkeypatch.setattr(learner, "current", learner.Session(lesson=LESSON))
+    learner.renew(lesson=LESSON)
     course.check(softmax)
-    assert learner.current.store.get(LESSON, "softmax").passed, "the session itself remembers"
+    assert learner.current().store.get(LESSON, "softmax").passed, "the session itself remembers"
     assert not list(tmp_path.iterdir())
 
 
@@ -147,7 +147,7 @@ def test_progress_tells_of_all_lessons_what_is_next_what_is_left_and_where_it_is
     for exercise in catalog.exercises_of("01_dot_products"):
         memory.record("01_dot_products", exercise, ExerciseProgress("passes", 5.0, True))
     session(path, monkeypatch)
-    learner.current.names = {"softmax": softmax}
+    learner.current().names = {"softmax": softmax}
     course.progress()
     out = capsys.readouterr().out
     assert "✓ 01 dot products" in out and "4 of 4 pass, 0 of 4 steps, 20 of 20 points" in out
@@ -169,10 +169,14 @@ def test_the_command_tells_of_the_course_where_no_file_answers_anything(tmp_path
 
 def test_the_page_is_a_table_that_can_be_read_without_colours(tmp_path, monkeypatch):
     session(tmp_path / "progress.json", monkeypatch).record(LESSON, "softmax", ExerciseProgress("passes", 7.0, True))
-    page = parse_html(course_progress.to_html(course_progress.lesson_progress()), fragment=True)
+    page = parse_html(
+        course_progress.to_html(learner.current(), course_progress.lesson_progress(learner.current())), fragment=True
+    )
     rows = [text_of(row) for row in page.query("table tbody > tr")]
     assert [row.partition("pass")[0][:2] for row in rows] == [lesson[:2] for lesson in catalog.lessons()]
-    assert "docs/course.md" in course_progress.to_html(course_progress.lesson_progress())
+    assert "docs/course.md" in course_progress.to_html(
+        learner.current(), course_progress.lesson_progress(learner.current())
+    )
     row = next(row for row in rows if row.startswith("02 softmax"))
     assert row == "02 softmax1 of 4 pass0 of 4 steps7 of 20 pointslog_softmax"
 
@@ -203,7 +207,7 @@ def test_a_kernel_in_which_answers_are_graded_reads_and_writes_no_memory(provisi
         )
         session.run("def softmax(x, dim=-1):\n    return x")
         session.run("check(softmax)")
-        ran = session.run("(session.current.store.path, len(session.current.store.lessons['02_softmax']))")
+        ran = session.run("(session.current().store.path, len(session.current().store.lessons['02_softmax']))")
     assert ran.outputs[0].data["text/plain"] == "(None, 1)"
     assert path.read_bytes() == before
     assert sorted(one.name for one in tmp_path.iterdir()) == ["progress.json", "work"]

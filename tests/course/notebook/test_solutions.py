@@ -28,14 +28,14 @@ def softmax(x, dim=-1):
 @pytest.fixture
 def learner(monkeypatch, tmp_path):
     """learner(code) writes an answer to `softmax` and returns it; the lesson has begun beside its solutions."""
-    monkeypatch.setattr(session, "current", session.Session(lesson=LESSON))
+    session.renew(lesson=LESSON)
     monkeypatch.chdir(tmp_path)
     for file, content in solutions_of(ROOT, LESSON).items():
         Path(file).write_bytes(content)
 
     def write(code: str):
-        exec(code, session.current.names)
-        return session.current.names["softmax"]
+        exec(code, session.current().names)
+        return session.current().names["softmax"]
 
     return write
 

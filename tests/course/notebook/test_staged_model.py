@@ -12,6 +12,7 @@ from course import figures
 from course.models import torch_fallbacks
 from course.models.story_corpus import generate_stories
 from course.notebook import session, staged_model
+from course.notebook.begin import begin
 from course.notebook.prior_answers import find_prior_answer
 
 LESSONS = ("03_queries_keys_values", "04_scaling", "05_causal_mask", "06_multi_head", "07_rope", "08_training")
@@ -36,7 +37,7 @@ def causal_mask(T, S=None, device=None):
 def alone(tmp_path, monkeypatch):
     """A notebook of its own, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     return tmp_path
 
 
@@ -50,7 +51,7 @@ def saved(path, *cells):
 @pytest.mark.quick_cases("03_queries_keys_values")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_without_any_answer_pytorch_does_it_all_and_the_picture_says_so(lesson):
-    session.begin(lesson)
+    begin(lesson)
     model = staged_model.current_model()
     assert "yours pass" in model.whose
     maps = model.maps(TEXT)
@@ -62,14 +63,14 @@ def test_without_any_answer_pytorch_does_it_all_and_the_picture_says_so(lesson):
 
 
 def test_a_lesson_without_parts_has_no_model():
-    session.begin("02_softmax")
+    begin("02_softmax")
     with pytest.raises(ValueError, match="02_softmax"):
         staged_model.current_model()
 
 
 def test_an_answer_of_this_notebook_takes_its_place_once_it_passes():
-    session.begin("05_causal_mask")
-    names = session.current.names
+    begin("05_causal_mask")
+    names = session.current().names
     names["causal_mask"] = lambda T, S=None, device=None: torch.zeros(T, S or T, dtype=torch.bool)
     assert not staged_model.current_model().parts["causal_mask"].passes
     exec(MASK, names)
@@ -86,7 +87,7 @@ def test_an_answer_of_this_notebook_takes_its_place_once_it_passes():
 def test_an_answer_is_found_in_its_lessons_notebook_beside_this_one(alone, place):
     here = alone / "07_rope"
     here.mkdir()
-    session.begin("07_rope")
+    begin("07_rope")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
         saved(here / place, "from course import begin", "1 / 0", "this is no Python", MASK)
@@ -99,7 +100,7 @@ def test_an_answer_is_found_in_its_lessons_notebook_beside_this_one(alone, place
 @pytest.mark.parametrize("content", ["no notebook", '{"cells": 3}', ""])
 def test_a_file_that_is_no_notebook_is_passed_over(alone, content):
     (alone / "05_causal_mask.ipynb").write_text(content)
-    session.begin("07_rope")
+    begin("07_rope")
     found = find_prior_answer("causal_mask", torch_fallbacks.causal_mask)
     assert not found.passes
     assert found.whose == "the course's function (until your causal_mask from lesson 5 passes)"

@@ -89,9 +89,9 @@ def test_progress_counts_steps_apart_from_points(acting: Learner) -> None:
     after = acting.run("progress()").splitlines()
     assert before[:3] == after[:3]
     assert after[3:5] == ["  ☑ Steps: 1 of 1", "  ☑ Step `halve`"]
-    (line,) = course_progress.lesson_progress()
+    (line,) = course_progress.lesson_progress(session.current())
     assert (line.done, line.exercises, line.steps_done, line.steps) == (0, 1, 1, 1)
-    assert "0 of 1 pass, 1 of 1 steps, 0 of 20 points" in course_progress.to_text([line])
+    assert "0 of 1 pass, 1 of 1 steps, 0 of 20 points" in course_progress.to_text(session.current(), [line])
     assert "1 of 1 steps" in course_progress.to_html([line])
 
 
@@ -101,7 +101,7 @@ def test_the_command_fails_for_a_wrong_step(acting: Learner, tmp_path, capsys) -
     assert main(["check", str(file)]) == 1
     assert main(["check", str(file), "double"]) == 0
     assert "☑ double: 20 of 20 points" in capsys.readouterr().out
-    session.current.__init__()
+    session.renew()
 
 
 def test_a_forbidden_function_is_reported_as_one_of_a_step(learner: Learner) -> None:
