@@ -1,8 +1,7 @@
 """The public interface of the course, as its notebooks import it.
 
-Learners call `begin`, `check`, `predict`, `review`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and
-`keepsake`. The modules in `MODULES` draw, wrap PyTorch's own functions, or hold models. A notebook's first cell
-compares `__version__`.
+Learners call `begin`, `check`, `predict`, `review`, `hint`, `solution`, `progress`, `printed`, `hand_in` and
+`keepsake`. The modules in `MODULES` draw, or hold models. A notebook's first cell compares `__version__`.
 """
 
 from importlib import import_module
@@ -15,12 +14,10 @@ if TYPE_CHECKING:
     from .figures.keepsake import keepsake
     from .notebook.begin import begin
     from .notebook.check import check, printed
-    from .notebook.fallback import use
     from .notebook.hand_in import hand_in
-    from .notebook.hints import hint
-    from .notebook.lesson_progress import progress
+    from .notebook.hints import hint, solution
     from .notebook.predictions import predict, review
-    from .notebook.solutions import solution
+    from .notebook.progress import progress
 
 __all__ = [
     "alive",
@@ -38,7 +35,6 @@ __all__ = [
     "sentence",
     "sliders",
     "solution",
-    "use",
 ]
 FUNCTIONS = {
     "begin": "notebook.begin",
@@ -48,10 +44,9 @@ FUNCTIONS = {
     "keepsake": "figures.keepsake",
     "predict": "notebook.predictions",
     "printed": "notebook.check",
-    "progress": "notebook.lesson_progress",
+    "progress": "notebook.progress",
     "review": "notebook.predictions",
-    "solution": "notebook.solutions",
-    "use": "notebook.fallback",
+    "solution": "notebook.hints",
 }  # name -> the module that defines it
 MODULES = {
     "alive": "widgets.alive",
@@ -64,7 +59,6 @@ MODULES = {
     "sliders": "widgets.sliders",
     "small_lm": "models.small_lm",
     "staged_model": "notebook.staged_model",
-    "torch_fallbacks": "models.torch_fallbacks",
 }  # attribute of `course` in the lessons -> the module's path
 
 

@@ -28,7 +28,8 @@ from typing import Any
 
 from .answer_file import NOTEBOOK, UnusableFile, run_file
 from .lessons_folder import NEW_FOLDER, UnusableFolder, default_folder, fill_folder
-from .notebook import catalog, check, course_progress, hand_in, lesson_progress
+from .notebook import catalog, check, hand_in, progress
+from .notebook.saved_notebook import SavedNotebook, read
 from .notebook.session import current
 from .report import Report, display
 
@@ -219,16 +220,16 @@ def _progress(options: argparse.Namespace) -> int:
         raise UnusableFile(
             "No Python file in this folder answers an exercise. Name a file: attention progress my_answers.py"
         )
-    done = bool(files) or not any(line.next for line in course_progress.lesson_progress(session))
+    done = bool(files) or not any(line.next for line in progress.saved_lessons(session))
     for path in files:
         names, complete = run_file(path)
         _start_lesson(path, names, options.lesson)
         print(f"{path}:")
-        report = lesson_progress.lesson_report(current())
+        report = progress.lesson_report(current())
         display(report)
         done = done and complete and report.status == "passes"
     if remembered:
-        print(course_progress.to_text(current(), course_progress.lesson_progress(current())))
+        print(progress.course_so_far(current()))
     return 0 if done else 1
 
 
@@ -255,7 +256,7 @@ def _start_lesson(path: Path, names: dict[str, Any], named: str) -> str:
         )
     session.lesson, session.names = lesson, names
     if path.suffix == NOTEBOOK:  # its cells ran from top to bottom, so the last version of an answer is checked
-        notebook = hand_in.SavedNotebook(path.name, hand_in.read(path))
+        notebook = SavedNotebook(path.name, read(path))
         for sentence in filter(None, chain.from_iterable(hand_in.version_sentences(notebook, lesson))):
             print(f"{path}: {sentence}", file=sys.stderr)
     return lesson

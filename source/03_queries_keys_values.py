@@ -36,8 +36,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    torch_fallbacks,
-    use,
+    solution,
 )
 from torch import nn
 
@@ -117,10 +116,6 @@ print("table", tuple(table.shape), "  x", tuple(x.shape), "  'bank'", x[5].tolis
 # $$\mathbf{E} = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
 # \begin{pmatrix} 20 & 21 \\ 0 & 1 \\ 20 & 21 \end{pmatrix}$$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(embed)
-
 
 # %% nbgrader={"grade": false, "grade_id": "embed", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
@@ -136,7 +131,7 @@ def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_embed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(embed)
+check(embed)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -145,12 +140,11 @@ grade(embed)
 
 # %% tags=["demo"]
 # @title The sentence, looked up in the table
-lookup = use(embed, F.embedding)
 figures.show(
-    figures.attention.lookup(token_ids, table, lookup(token_ids, table), vocabulary),
+    figures.attention.lookup(token_ids, table, embed(token_ids, table), vocabulary),
     alt="The embedding table with eight rows of three numbers on the left. Lines lead from the rows of the, boat, "
     "reached, river and bank to the six positions of the sentence on the right; the row of the is used twice.",
-    caption=f"A lookup copies rows, here one of them twice. Computed with {lookup.whose}.",
+    caption="A lookup copies rows, here one of them twice.",
 )
 
 # %% [markdown]
@@ -166,7 +160,7 @@ predict("the gradient in the row of 'the'", ...)
 # %% tags=["demo"]
 # @title The gradient of the sum, one row per word of the table
 learned_table = table.clone().requires_grad_()
-lookup(token_ids, learned_table).sum().backward()
+embed(token_ids, learned_table).sum().backward()
 figures.show(
     figures.heat_map(
         learned_table.grad, rows=vocabulary, columns=["water", "motion", "place"], kind="scores", size=(4.2, 3.6)
@@ -212,7 +206,6 @@ check(one_context)
 
 # %% tags=["demo"]
 # @title The scores and the weights of “bank”
-context_of = use(one_context)
 bank = words.index("bank")
 scores = x @ x[bank]  # (T,)
 weights = torch.softmax(scores, dim=0)  # (T,)
@@ -220,7 +213,7 @@ fig, (left, middle, right) = figures.row(3, width=3.5, height=3.0)
 figures.bars(scores, words, ax=left, part="scores", title="scores of “bank” with every word")
 figures.bars(weights, words, ax=middle, part="weights", title="weights: softmax of the scores", limit=1.1)
 dots = {word.lower(): vector[[0, 2]] for word, vector in zip(words, x)}
-after = {"context of “bank”": context_of(x, bank)[[0, 2]]}
+after = {"context of “bank”": one_context(x, bank)[[0, 2]]}
 figures.attention.moves(dots, dots["bank"], after, axes=("water", "place"), ax=right, title="the average moves “bank”")
 figures.show(
     fig,
@@ -228,8 +221,7 @@ figures.show(
     f"Scores of bank: {', '.join(f'{word} {score:.2f}' for word, score in zip(words, scores))}. "
     f"Weights: {', '.join(f'{word} {weight:.2f}' for word, weight in zip(words, weights))}. "
     "Right, the words as points by water and place: an arrow leads from bank towards river and boat.",
-    caption=f"Before: {x[bank].tolist()}. After: {[round(entry, 2) for entry in context_of(x, bank).tolist()]}. "
-    f"Computed with {context_of.whose}.",
+    caption=f"Before: {x[bank].tolist()}. After: {[round(entry, 2) for entry in one_context(x, bank).tolist()]}.",
 )
 
 # %% [markdown]
@@ -247,10 +239,6 @@ figures.show(
 # In a batch, `(..., T, D)`, no word attends to another sentence: `@` multiplies the last two dimensions and treats all others
 # as a batch. (`torch.bmm` does this for exactly one leading dimension.) Worked example: for the $\mathbf{X}$ of the step,
 # $\mathbf{O} = \mathbf{A} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(simple_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "simple_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -278,11 +266,10 @@ grade(simple_attention)
 # Row 5 of the result is what the step computed for *bank*:
 
 # %% tags=["demo"]
-attend_simply = use(simple_attention, lambda x: torch_fallbacks.attention(x, x, x))
-all_contexts, all_weights = attend_simply(x)
-print("'bank' alone:     ", context_of(x, bank))
+all_contexts, all_weights = simple_attention(x)
+print("'bank' alone:     ", one_context(x, bank))
 print("row 5 of all rows:", all_contexts[bank])
-print("the same:", torch.allclose(all_contexts[bank], context_of(x, bank), atol=1e-6))
+print("the same:", torch.allclose(all_contexts[bank], one_context(x, bank), atol=1e-6))
 
 # %% [markdown]
 # ### Predict: the word *the*
@@ -300,7 +287,7 @@ figures.show(
     ax,
     alt="A six by six heat map of weights with the numbers written on it. "
     f"The diagonal, from the top: {', '.join(f'{weight:.2f}' for weight in all_weights.diagonal())}.",
-    caption=f"Row: the word that attends. Column: the word it attends to. Computed with {attend_simply.whose}.",
+    caption="Row: the word that attends. Column: the word it attends to.",
 )
 
 # %% [markdown]
@@ -359,10 +346,6 @@ figures.show(figures.projections(x, W_q, W_k, W_v, words, sentence.FEATURES))
 # \mathbf{W}_v = \begin{pmatrix} 1 & 0 & 1 \\ 0 & 1 & 1 \end{pmatrix} \quad\longrightarrow\quad
 # \mathbf{q} = (1),\quad \mathbf{k} = (6),\quad \mathbf{v} = (1, 2, 3)$$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(project_qkv)
-
 
 # %% nbgrader={"grade": false, "grade_id": "project_qkv", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project_qkv(
@@ -388,8 +371,7 @@ grade(project_qkv)
 
 # %% tags=["demo"]
 # @title Six words in their three roles
-project = use(project_qkv, torch_fallbacks.projections)
-query, key, value = project(x, W_q, W_k, W_v)
+query, key, value = project_qkv(x, W_q, W_k, W_v)
 fig, axes = figures.row(3, width=3.0, height=3.9)
 asks, returns = ["who?", "which?"], ["water", "motion"]
 look = {"rows": words, "kind": "scores", "limit": 3.0}  # one scale for all three
@@ -401,7 +383,7 @@ figures.show(
     alt="Three heat maps with one row per word. "
     f"As a query, reached is {query[2, 0]:.2f} for who and bank is {query[5, 1]:.2f} for which. As a key, boat is "
     f"{key[1, 0]:.2f} for who and river is {key[4, 1]:.2f} for which. As a value, river is {value[4, 0]:.2f} water.",
-    caption=f"The same six words in their three roles. Computed with {project.whose}.",
+    caption="The same six words in their three roles.",
 )
 
 # %% [markdown]
@@ -486,10 +468,6 @@ print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()
 # \mathbf{V} = \begin{pmatrix} 4 \\ 8 \end{pmatrix} \quad\longrightarrow\quad
 # \text{weights } \left(\tfrac34, \tfrac14\right), \quad \text{output } \tfrac34 \cdot 4 + \tfrac14 \cdot 8 = 5$$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(attention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -521,12 +499,11 @@ grade(attention)
 
 # %% tags=["demo"]
 # @title Two sliders: the query's word, and one of four steps
-attend = use(attention, torch_fallbacks.attention)
 
 
 def one_query(word, step):
-    query, key, value = project(x, W_q, W_k, W_v)
-    output, weights = attend(query, key, value)
+    query, key, value = project_qkv(x, W_q, W_k, W_v)
+    output, weights = attention(query, key, value)
     i = words.index(word)
     names = (asks, returns)
     return figures.attention.step(
@@ -572,13 +549,12 @@ check(self_attention)
 
 # %% tags=["demo"]
 # @title Which word looks at which, as lines and as a map
-attend_to_itself = use(self_attention)
-output, found = attend_to_itself(x, W_q, W_k, W_v)
+output, found = self_attention(x, W_q, W_k, W_v)
 figures.show(
     figures.attention.who_looks_at_whom(found, words, words),
     alt="On the left, lines from every word as a query to every word as a key, wider for larger weights: reached leads "
     "to boat and bank to river. On the right, the same weights as a heat map.",
-    caption=f"Attention through W_q and W_k. Computed with {attend_to_itself.whose}.",
+    caption="Attention through W_q and W_k.",
 )
 
 # %% [markdown]
@@ -591,16 +567,15 @@ figures.show(
 # %% tags=["demo"]
 # @title The output of “bank” in two sentences
 money_words = ["the", "money", "left", "the", "bank"]
-money_x = lookup(torch.tensor([vocabulary.index(word) for word in money_words]), table)
-money_output, money_weights = attend_to_itself(money_x, W_q, W_k, W_v)
+money_x = embed(torch.tensor([vocabulary.index(word) for word in money_words]), table)
+money_output, money_weights = self_attention(money_x, W_q, W_k, W_v)
 dots = {word: table[vocabulary.index(word)] @ W_v for word in ("the", "boat", "river", "bank", "money")}
 after = {"“The boat reached the river bank”": output[bank], "“the money left the bank”": money_output[-1]}
 figures.show(
     figures.attention.moves(dots, dots["bank"], after, axes=("water", "motion"), title="the outputs of “bank”"),
     alt="The values of the words as points, by water and motion. Two arrows start at bank: one, for the sentence with the "
     "river, leads to river; the other, for the sentence with money, leads down towards money.",
-    caption=f"bank gives river {found[bank, 4]:.2f} in one sentence, and money {money_weights[-1, 1]:.2f} in the other. "
-    f"Computed with {attend_to_itself.whose}.",
+    caption=f"bank gives river {found[bank, 4]:.2f} in one sentence, and money {money_weights[-1, 1]:.2f} in the other.",
 )
 
 # %% [markdown]
@@ -615,10 +590,10 @@ figures.show(
 # %% tags=["demo"]
 generator = torch.Generator().manual_seed(2)
 learned = [torch.randn(3, 2, generator=generator).requires_grad_() for _ in range(3)]
-wanted = attend_to_itself(x, W_q, W_k, W_v)[0]
+wanted = self_attention(x, W_q, W_k, W_v)[0]
 descent = torch.optim.SGD(learned, lr=0.5)
 for step in range(1001):
-    loss = (attend_to_itself(x, *learned)[0] - wanted).square().mean()
+    loss = (self_attention(x, *learned)[0] - wanted).square().mean()
     descent.zero_grad()
     loss.backward()
     descent.step()
@@ -659,11 +634,11 @@ predict("the bias that changes nothing", ...)
 
 # %% tags=["demo"]
 bias = torch.tensor([0.5, -1.0])
-query, key, value = project(x, W_q, W_k, W_v)
+query, key, value = project_qkv(x, W_q, W_k, W_v)
 biased = {
-    "queries": attend(query + bias, key, value),
-    "keys": attend(query, key + bias, value),
-    "values": attend(query, key, value + bias),
+    "queries": attention(query + bias, key, value),
+    "keys": attention(query, key + bias, value),
+    "values": attention(query, key, value + bias),
 }
 for name, (with_bias, moved) in biased.items():
     change = [(one - other).abs().max().item() for one, other in ((moved, found), (with_bias, output))]
@@ -692,7 +667,7 @@ french = ["bateau", "a", "atteint"]
 french_queries = torch.tensor([[2.0, 2.0, -2.0], [-1.0, 2.0, 0.0], [-1.0, 2.5, 0.0]])  # (T, D)
 
 # %% tags=["demo"]
-translated, alignment = attend(french_queries, x, x @ W_v)
+translated, alignment = attention(french_queries, x, x @ W_v)
 print("queries", tuple(french_queries.shape), " keys", tuple(x.shape), " output", tuple(translated.shape))
 
 # %% tags=["demo"]
@@ -702,7 +677,7 @@ figures.show(
     alt="Lines from the three French words to the six English ones, and a heat map of three rows and six columns: bateau "
     f"gives boat {alignment[0, 1]:.2f}, a gives reached {alignment[1, 2]:.2f}, and atteint gives reached "
     f"{alignment[2, 2]:.2f}.",
-    caption=f"T = 3 queries, S = 6 keys. Computed with {attend.whose}.",
+    caption="T = 3 queries, S = 6 keys.",
 )
 
 # %% [markdown]
@@ -740,13 +715,13 @@ predict("a copied key", ...)
 # @title The weights of a query that copies key 0, for both sets of keys
 fig, axes = figures.row(2, width=4.2, height=2.7)
 for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("perpendicular keys", "slanted keys")):
-    _, weights_of_keys = attend(copy_the_keys(keys, [0])[None], keys, keys)
+    _, weights_of_keys = attention(copy_the_keys(keys, [0])[None], keys, keys)
     figures.bars(weights_of_keys[0], ["key 0", "key 1", "key 2"], ax=ax, part="weights", title=name, limit=1.1)
 figures.show(
     fig,
     alt="Two bar charts of weights for a query that wants key 0. With perpendicular keys, key 0 gets 1. With slanted "
     "keys it gets 0, and key 1 gets 1.",
-    caption=f"A query that copies key 0, among two sets of three keys. Computed with {attend.whose}.",
+    caption="A query that copies key 0, among two sets of three keys.",
 )
 
 # %% [markdown]
@@ -792,10 +767,6 @@ check(wanted_scores)
 # Any query is right that gives all targets the same weight, to within 0.001, and together at least 0.99. You choose $c$:
 # together, $n$ targets among $S$ keys get the weight $n e^c / (n e^c + S - n)$. (The keys' **condition number**, which is large
 # if they are nearly dependent, is below 100, so rounding does no harm.)
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(query_for)
 
 
 # %% nbgrader={"grade": false, "grade_id": "query_for", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -860,11 +831,10 @@ figures.show(
 # @title The outputs: one query, another, and two separate ones
 corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, V)
 corner_keys = torch.eye(4)  # (S, K)
-design = use(query_for, copy_the_keys)
 
 
 def fetch(*targets):
-    return attend(design(corner_keys, list(targets))[None], corner_keys, corners)[0][0]
+    return attention(query_for(corner_keys, list(targets))[None], corner_keys, corners)[0][0]
 
 
 fig, axes = figures.row(3, width=3.1, height=3.2)
@@ -879,7 +849,7 @@ figures.show(
     fig,
     alt="Three squares with values at their corners. For v0 and v2 the output is in the centre; for v1 and v3 it is "
     "in the centre, too. Two queries that ask for v0 and v2 separately have their outputs on those corners.",
-    caption=f"The first two outputs are the same; two queries keep v0 and v2 apart. Computed with {design.whose}.",
+    caption="The first two outputs are the same; two queries keep v0 and v2 apart.",
 )
 
 # %% [markdown]
@@ -896,7 +866,7 @@ figures.show(
 # %% tags=["demo"]
 lm = small_lm.load()
 head = lm.look("The boat reached the river bank", layer=0, head=0)
-its_query, its_key, its_value = project(head.x, head.W_q, head.W_k, head.W_v)
+its_query, its_key, its_value = project_qkv(head.x, head.W_q, head.W_k, head.W_v)
 print("x", tuple(head.x.shape), " W_q", tuple(head.W_q.shape), " queries", tuple(its_query.shape))
 print("the model's queries:", torch.allclose(its_query, head.q, atol=1e-5))
 print("the model's scores: ", torch.allclose(its_query / 24**0.5 @ its_key.T, head.scores, atol=1e-4))  # √24: lesson 4
@@ -965,12 +935,12 @@ packed = torch.randn(3, 6, generator=generator)  # three matrices (3, 2) side by
 
 def as_declared(packed):
     q, k, v = (x @ packed).chunk(3, dim=-1)
-    return attend(q, k, v)[0]
+    return attention(q, k, v)[0]
 
 
 def as_called(packed):
     q, v, k = (x @ packed).chunk(3, dim=-1)
-    return attend(q, k, v)[0]
+    return attention(q, k, v)[0]
 
 
 first, second, third = packed.chunk(3, dim=-1)
@@ -980,7 +950,7 @@ print("blocks 1 and 2 swapped, outputs equal:", torch.allclose(as_declared(packe
 
 
 def keys_for_values(query, key, value):
-    return attend(query, value, key)
+    return attention(query, value, key)
 
 
 losses = lm.compare(attention=keys_for_values)
@@ -1032,7 +1002,6 @@ check(unpack)
 # [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it a bug? Look at the module's parameters:
 
 # %% tags=["demo"]
-unpacked = use(unpack)
 layer = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
 for name, parameter in layer.named_parameters():
     print(f"{name:16}", tuple(parameter.shape))
@@ -1057,13 +1026,13 @@ print("nn.Linear(3, 2) stores", tuple(nn.Linear(3, 2).weight.shape), " our W_q i
 # | no scaling, no mask | scores divided by $\sqrt{d_k}$ (lesson 4); `attn_mask`, `key_padding_mask` (lesson 5), `dropout` |
 #
 # `F.scaled_dot_product_attention` neither projects nor returns weights. With the identity matrix as values, its output is the
-# weights; the pictures here use this until your `attention` passes.
+# weights.
 #
 # Unpack the module's matrices and divide the queries by $\sqrt{d_k}$, and your functions give its weights:
 
 # %% tags=["demo"]
-query, key, value = project(x, *unpacked(layer.in_proj_weight))
-_, our_weights = attend(query / 3**0.5, key, value)
+query, key, value = project_qkv(x, *unpack(layer.in_proj_weight))
+_, our_weights = attention(query / 3**0.5, key, value)
 _, its_weights = layer(x, x, x)
 print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 
@@ -1108,20 +1077,20 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 
 # %% tags=["demo"]
 def right(q, k, v):
-    return attend(q, k, v)[0]
+    return attention(q, k, v)[0]
 
 
 def values_not_used(q, k, v):
-    return attend(q, k, x)[0][:, 1:]  # two of its three columns, for the right shape
+    return attention(q, k, x)[0][:, 1:]  # two of its three columns, for the right shape
 
 
 def output_thrown_away(q, k, v):
-    _attended, _ = attend(q, k, v)
+    _attended, _ = attention(q, k, v)
     return x[:, 1:]
 
 
 def scores_detached(q, k, v):
-    return attend(q.detach(), k.detach(), v)[0]
+    return attention(q.detach(), k.detach(), v)[0]
 
 
 # %% tags=["demo"]
@@ -1131,7 +1100,7 @@ direction = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
 norms = torch.zeros(len(versions), 3)
 for r, version in enumerate(versions):
     matrices = [W.clone().requires_grad_() for W in (W_q, W_k, W_v)]
-    result = (version(*project(x, *matrices)) * direction).sum()
+    result = (version(*project_qkv(x, *matrices)) * direction).sum()
     if result.requires_grad:
         gradients = torch.autograd.grad(result, matrices, allow_unused=True)
         norms[r] = torch.stack([torch.zeros(()) if g is None else g.norm() for g in gradients])
@@ -1156,7 +1125,7 @@ figures.show(
 # ## One model, from here to lesson 8
 #
 # You build one model, which reads text letter by letter. It grows with every lesson, and in lesson 8 you train it to write.
-# So far it has a table, three matrices and attention. Each part is **yours once it passes**, and PyTorch's until then. Later
+# So far it has a table, three matrices and attention. Each part is **yours once it passes**, and the course's until then. Later
 # lessons find your answers in the notebooks beside them. In Colab, drag those into the *Files* panel, or paste an answer into
 # its own cell.
 
@@ -1167,8 +1136,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption="Its numbers are random, and queries and keys share one matrix, so each letter looks for letters like itself. "
-    f"{so_far.whose}",
+    caption="Its numbers are random, and queries and keys share one matrix, so each letter looks for letters like itself.",
 )
 
 # %% [markdown]
@@ -1197,7 +1165,7 @@ alive.show(attention=attention)
 
 # %% tags=["demo"]
 # @title The diagram up to here, with this lesson's numbers
-query, key, value = project(x, W_q, W_k, W_v)
+query, key, value = project_qkv(x, W_q, W_k, W_v)
 figures.show(
     figures.overview(
         "queries, keys, values",
@@ -1242,10 +1210,6 @@ figures.show(
 # This is the **delta rule**. Some language models use it to read texts of any length
 # ([Schlag, Irie and Schmidhuber 2021](https://arxiv.org/abs/2102.11174)). The price: only $d_k$ keys can be perpendicular to
 # each other, so with more keys a new value changes old ones.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(remember)
 
 
 # %%

@@ -41,8 +41,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    torch_fallbacks,
-    use,
+    solution,
 )
 from torch import nn
 
@@ -152,10 +151,6 @@ predict("the keys that are shown and wanted", ...)
 #
 # $$ \mathbf{M} = \begin{pmatrix} 0 & 0 & 0 & 1 & 1 \\ 0 & 0 & 0 & 0 & 1 \\ 0 & 0 & 0 & 0 & 0 \end{pmatrix} $$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(causal_mask)
-
 
 # %% nbgrader={"grade": false, "grade_id": "causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
@@ -175,7 +170,7 @@ def causal_mask(T: int, S: int | None = None, device: torch.device | str | None 
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_causal_mask", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(causal_mask)
+check(causal_mask)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -184,14 +179,13 @@ grade(causal_mask)
 
 # %% tags=["demo"]
 # @title Tables of ticks and crosses for six, two and one query
-mask_for = use(causal_mask, torch_fallbacks.causal_mask)
-sizes = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1)}
+sizes = {f"T = {n}, S = {len(words)}": causal_mask(n, len(words)) for n in (6, 2, 1)}
 figures.show(
     figures.masks.tables(sizes, words),
     alt="Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above "
     "the diagonal. Two queries, river and bank: a single cross, where river meets bank. One query, "
     "bank: no cross at all.",
-    caption=f"✓ may be seen, ✗ is blocked. Computed with {mask_for.whose}.",
+    caption="✓ may be seen, ✗ is blocked.",
 )
 
 # %% [markdown]
@@ -204,8 +198,7 @@ figures.show(
 # %% tags=["demo"]
 # @title A slider: the sentence grows, and one query asks for its newest word
 def newest_word(S):
-    mask_for = use(causal_mask, torch_fallbacks.causal_mask)
-    panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
+    panels = {"ends aligned": causal_mask(1, S), "starts aligned": causal_mask(S)[:1]}
     picture = figures.masks.tables(panels, words[:S], per_row=1)
     alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only The if the starts are."
     return figures.with_alt_text(picture, alt)
@@ -248,10 +241,6 @@ figures.show(
 # Build this mask. A sentence without words has the length 0, and its row is all True.
 #
 # **Worked example.** Lengths (1, 3) and $S = 3$ give the rows (0, 1, 1) and (0, 0, 0), in a tensor of shape (2, 1, 1, 3).
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(padding_mask)
 
 
 # %% nbgrader={"grade": false, "grade_id": "padding_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -304,13 +293,12 @@ check(decoder_mask)
 
 # %% tags=["demo"]
 # @title Both masks together, for each of the three sentences
-both_for = use(decoder_mask)
-both = both_for(lengths, 6)  # (B, 1, T, T)
+both = decoder_mask(lengths, 6)  # (B, 1, T, T)
 figures.show(
     figures.masks.tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
     alt="Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: the "
     "last two columns are all crosses, too. Length 2: the last four columns are all crosses.",
-    caption=f"causal | padding, for the three sentences. Computed with {both_for.whose}.",
+    caption="causal | padding, for the three sentences.",
 )
 
 # %% [markdown]
@@ -363,7 +351,7 @@ def example_scores(T=6, K=4, seed=4):
 # %% tags=["demo"]
 # @title A slider: the fill and the size of the scores, and what gets through
 def filled(fill, times):
-    mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+    mask = causal_mask(6)
     weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
     through = (weights * mask).sum(-1).max()
     picture = figures.masks.weights({f"on the future: {through:.4f}": (weights, None)}, stairs=True)
@@ -453,10 +441,6 @@ print(f"loss: {loss:.3f}   gradient of W: {gradient.tolist()}")
 #
 # **Worked example.** Scores (0, $\ln 3$, 5), all blocked, give (0, 0, 0).
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(masked_softmax)
-
 
 # %% nbgrader={"grade": false, "grade_id": "masked_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -484,23 +468,20 @@ grade(masked_softmax)
 
 # %% tags=["demo"]
 # @title Scores, masked scores and weights, side by side
-softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 scores = sentence.x @ sentence.x.T / 3**0.5
 figures.show(
-    figures.masks.before_and_after(scores, mask, softmax_of(scores, mask), words),
+    figures.masks.before_and_after(scores, mask, masked_softmax(scores, mask), words),
     alt="Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
     "1.00 in the first cell, every row sharing 1 among the cells up to the diagonal.",
-    caption=f"Computed with {softmax_of.whose}.",
 )
 
 # %% tags=["demo"]
 # @title A row that is fully blocked, before and after the repair
-naive = use(fill_and_softmax)
 row_blocked = mask | (torch.arange(6) == 3)[:, None]
 panels = {
-    "before: fill, then softmax": (naive, naive(scores, row_blocked)),
-    "after: masked_softmax": (softmax_of, softmax_of(scores, row_blocked)),
+    "before: fill, then softmax": (fill_and_softmax, fill_and_softmax(scores, row_blocked)),
+    "after: masked_softmax": (masked_softmax, masked_softmax(scores, row_blocked)),
 }
 fig, axes = figures.row(4, width=3.5, height=3.5)
 details = []
@@ -517,7 +498,7 @@ for (title, (function, weights)), left, right in zip(panels.items(), axes[::2], 
 figures.show(
     fig,
     alt=f"Two maps of weights, each beside the gradient of W. {'; '.join(details)}.",
-    caption=f"The sum of row 3 is now {float(softmax_of(scores, row_blocked)[3].sum()):g}. Before: {naive.whose}. After: {softmax_of.whose}.",
+    caption=f"The sum of row 3 is now {float(masked_softmax(scores, row_blocked)[3].sum()):g}.",
 )
 
 # %% [markdown]
@@ -541,10 +522,6 @@ figures.show(
 # **Worked example.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$, and two keys (1, 0, 0, 0) and (4, 0, 0, 0) with the
 # values (5,) and (7,). The scaled scores are (1, 4). If the second key is blocked, the weights are (1, 0) and the output is
 # (5,). If both are, the weights are (0, 0) and the output is (0,).
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(masked_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "masked_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -586,18 +563,17 @@ def example_tokens(T=6, D=4, seed=8):
 
 # %% tags=["demo"]
 # @title Weights without a mask and with one
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 x = sentence.x
 panels = {
-    "bidirectional": (attend(x, x, x)[1], None),
-    "causal": (attend(x, x, x, mask)[1], mask),
+    "bidirectional": (masked_attention(x, x, x)[1], None),
+    "causal": (masked_attention(x, x, x, mask)[1], mask),
 }
 figures.show(
     figures.masks.weights(panels, words),
     alt="Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the "
     "triangle above the diagonal is hatched, and each row's weights are spread over what is left.",
-    caption=f"The same words, without and with a mask. Computed with {attend.whose}.",
+    caption="The same words, without and with a mask.",
 )
 
 # %% [markdown]
@@ -624,7 +600,7 @@ figures.show(
 predict("what the first word sees", ...)
 
 # %%
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 x = sentence.x[None]  # (1, 6, 3)
 
 module = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
@@ -640,7 +616,6 @@ print(f"the function, given ~mask, differs from the module by {(negated - by_mod
 
 # %% tags=["demo"]
 # @title The same mask, given to both: two pictures
-attend = use(masked_attention, torch_fallbacks.masked_attention)
 panels = {
     "nn.MultiheadAttention\n(attn_mask=mask)": (by_module, mask),
     "F.scaled_dot_product_attention\n(attn_mask=mask)": (by_function, ~mask),
@@ -649,8 +624,8 @@ figures.show(
     figures.masks.weights(panels, words, stairs=True, cell=0.5),
     alt="Two maps of weights, with the same mask given to both. nn.MultiheadAttention fills the triangle below the stairs. "
     "F.scaled_dot_product_attention fills the triangle above them; its last row is hatched throughout.",
-    caption=f"Orange stairs: where the future begins. {attend.whose[0].upper()}{attend.whose[1:]} differs from the left map by "
-    f"{(attend(x, x, x, mask)[1][0] - by_module).abs().max():.0e}.",
+    caption=f"Orange stairs: where the future begins. `masked_attention` differs from the left map by "
+    f"{(masked_attention(x, x, x, mask)[1][0] - by_module).abs().max():.0e}.",
 )
 
 # %% [markdown]
@@ -675,7 +650,7 @@ def additive_mask(mask: torch.Tensor) -> torch.Tensor:
 check(additive_mask)
 
 # %% tags=["demo"]
-added = use(additive_mask)(mask)
+added = additive_mask(mask)
 moved = module(x, x, x, attn_mask=added)[1][0] - F.scaled_dot_product_attention(x, x, identity, attn_mask=added)[0]
 print(f"with a mask to add, module and function differ by {moved.abs().max():.0e}")
 
@@ -699,11 +674,10 @@ def zeroed_and_renormalised(scores, mask):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
 last_blocked = torch.tensor([[False, False, False, True]])
 for row in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0, 200.0]])):
     print("scores", row[0].tolist())
-    print("   mask first:  ", *(f"{w:8.4f}" for w in softmax_of(row, last_blocked)[0].tolist()))
+    print("   mask first:  ", *(f"{w:8.4f}" for w in masked_softmax(row, last_blocked)[0].tolist()))
     print("   renormalised:", *(f"{w:8.4f}" for w in zeroed_and_renormalised(row, last_blocked)[0].tolist()))
 
 # %% [markdown]
@@ -723,15 +697,14 @@ for row in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0
 # Weights reveal most wrong masks. Here are a right mask and seven wrong ones.
 
 # %%
-attend = use(masked_attention, torch_fallbacks.masked_attention)
 x, every = sentence.x, torch.ones(6, 6, dtype=torch.bool)
 future = every.triu(1)
 scores = x @ x.T / x.shape[-1] ** 0.5
 guide = {
-    "1  as it should be": (attend(x, x, x, future)[1], future),
-    "2  diagonal blocked too": (attend(x, x, x, every.triu())[1], every.triu()),
-    "3  one key too many": (attend(x, x, x, every.triu(2))[1], every.triu(2)),
-    "4  inverted": (attend(x, x, x, ~future)[1], ~future),
+    "1  as it should be": (masked_attention(x, x, x, future)[1], future),
+    "2  diagonal blocked too": (masked_attention(x, x, x, every.triu())[1], every.triu()),
+    "3  one key too many": (masked_attention(x, x, x, every.triu(2))[1], every.triu(2)),
+    "4  inverted": (masked_attention(x, x, x, ~future)[1], ~future),
     "5  scores × mask": (torch.softmax(scores * ~future, -1), None),
     "6  filled with −2": (torch.softmax(torch.where(future, -2.0, scores), -1), None),
     "7  zeroed after softmax": (torch.softmax(scores, -1) * ~future, future),
@@ -746,7 +719,6 @@ figures.show(
     "row hatched. 3: one more diagonal filled, beyond the stairs. 4: only the upper triangle is "
     "filled. 5 and 6: everything is filled. 7: a lower triangle, paler at the top. 8: a lower "
     "triangle whose columns, not rows, sum to 1.",
-    caption=f"Computed with {attend.whose}.",
 )
 
 # %% [markdown]
@@ -838,10 +810,6 @@ predict("the leak that the draft misses", ...)
 # token 2 by 1, and output 1 moves by 0.001: `True`. A function that adds the token *before*: `False`. Any function with
 # $T = 1$: `False`, since no input is later.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sees_the_future)
-
 
 # %% nbgrader={"grade": false, "grade_id": "sees_the_future", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sees_the_future(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> bool:
@@ -867,13 +835,11 @@ grade(sees_the_future)
 # %% [markdown]
 # ### Eight suspects
 #
-# Here are eight attention functions, A to H. Until your detector passes, the first draft takes its place.
+# Here are eight attention functions, A to H.
 
 # %%
-detector = use(sees_the_future, first_draft)
-print("Detector:", detector.whose)
 for letter in sample_models.SUSPECTS:
-    verdict = "LEAKS" if detector(sample_models.suspect(letter), example_tokens()) else "clean"
+    verdict = "LEAKS" if sees_the_future(sample_models.suspect(letter), example_tokens()) else "clean"
     print(f"  {letter}  {verdict}")
 
 # %% [markdown]
@@ -900,9 +866,9 @@ check(who_sees_whom)
 
 # %% tags=["demo"]
 # @title The eight suspects, measured
-measure = use(who_sees_whom)
 measured = {
-    f"suspect {letter}": measure(sample_models.suspect(letter), example_tokens()) for letter in sample_models.SUSPECTS
+    f"suspect {letter}": who_sees_whom(sample_models.suspect(letter), example_tokens())
+    for letter in sample_models.SUSPECTS
 }
 figures.show(
     figures.masks.tables(measured, per_row=4, stairs=True),
@@ -910,7 +876,7 @@ figures.show(
     "stairs only. C: two steps beyond the stairs. E: the first three positions see one another. F: "
     "ticks on and above the diagonal, but a single one in row 4 and none in the last row. G: one step beyond "
     "the stairs. H: below the stairs, but row 3 has only key 0, and rows 4 and 5 have only the first keys and their own.",
-    caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
+    caption="✓ this output moves if that input changes.",
 )
 
 # %% [markdown]
@@ -999,13 +965,12 @@ class HurriedLayer(nn.Module):
 
 
 # %% tags=["demo"]
-detector, steady = use(sees_the_future, first_draft), use(repeatable)
 for layer in (CausalLayer(), HurriedLayer()):
     for mode in ("training", "eval"):
-        verdict = "LEAKS" if detector(steady(layer.train(mode == "training"), 0), example_tokens()) else "clean"
+        verdict = (
+            "LEAKS" if sees_the_future(repeatable(layer.train(mode == "training"), 0), example_tokens()) else "clean"
+        )
         print(f"{type(layer).__name__:13} in {mode:8} mode: {verdict}")
-print("Detector:", detector.whose)
-print("Same random numbers:", steady.whose)
 
 # %% [markdown]
 # The code for training has no mask, but all tests in eval mode pass. In June 2026, a user found a related bug in Keras:
@@ -1076,12 +1041,11 @@ def train_on_noise(attend, steps=250, seed=0):
 predict("the losses that fall", ...)
 
 # %% tags=["demo"]
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(12)
+mask = causal_mask(12)
 
 
 def causal(query, key, value):
-    return attend(query, key, value, mask)[0]
+    return masked_attention(query, key, value, mask)[0]
 
 
 def lowered_by_6(query, key, value):
@@ -1092,8 +1056,8 @@ def lowered_by_6(query, key, value):
 trained = {
     "right mask": train_on_noise(causal),
     "lowered by 6": train_on_noise(lowered_by_6),
-    "one key too many": train_on_noise(lambda q, k, v: attend(q, k, v, mask.triu(2))[0]),
-    "no mask": train_on_noise(lambda q, k, v: attend(q, k, v)[0]),
+    "one key too many": train_on_noise(lambda q, k, v: masked_attention(q, k, v, mask.triu(2))[0]),
+    "no mask": train_on_noise(lambda q, k, v: masked_attention(q, k, v)[0]),
 }
 runs = {name: losses for name, (model, losses) in trained.items()}
 
@@ -1108,7 +1072,7 @@ figures.show(
     ),
     alt="Loss against training step. With a right mask it stays at 2.08. Without a mask, and with one key too many, it falls "
     "to 0.2 within 25 steps. With blocked scores lowered by 6 it stays near 2.08 for about 80 steps, then falls below 1.",
-    caption=f"Training on random tokens. Computed with {attend.whose}.",
+    caption="Training on random tokens.",
 )
 
 # %% [markdown]
@@ -1148,13 +1112,12 @@ predict("the position that fails", ...)
 
 # %% tags=["demo"]
 # @title Accuracy at each position, without a mask and with one
-by_position = use(accuracy_by_position)
 ids = torch.randint(8, (1000, 13), generator=torch.Generator().manual_seed(1))
 fig, axes = figures.row(2, width=4.8, height=2.9)
 details = []
 for ax, name in zip(axes, ("no mask", "right mask")):
     with torch.no_grad():
-        share = by_position(trained[name][0](ids[:, :-1]), ids[:, 1:])
+        share = accuracy_by_position(trained[name][0](ids[:, :-1]), ids[:, 1:])
     figures.bars(share, [str(i) for i in range(12)], ax=ax, title=name, limit=1.15)
     ax.set_xlabel("position")
     ax.axhline(1 / 8, color="grey", linestyle=":")
@@ -1164,7 +1127,7 @@ for ax, name in zip(axes, ("no mask", "right mask")):
 figures.show(
     fig,
     alt=f"Two bar charts of accuracy at positions 0 to 11. {'; '.join(details)}.",
-    caption=f"Dotted: guessing, 1/8. Accuracy: {by_position.whose}. Attention: {attend.whose}.",
+    caption="Dotted: guessing, 1/8.",
 )
 
 # %% [markdown]
@@ -1283,7 +1246,7 @@ def hide(d):
     raise NotImplementedError  # replace this line
 
 
-# Your code: lm.compare(mask=hide(d), masked_softmax=softmax_of)[0] is the loss for one distance; then a plot
+# Your code: lm.compare(mask=hide(d), masked_softmax=masked_softmax)[0] is the loss for one distance; then a plot
 
 finding = ...  # the smallest distance whose key costs less than 0.1 nats
 
@@ -1341,21 +1304,18 @@ wild = [minus_in_the_exponent, convention_turned_round, result_not_kept, mask_mu
 predict("the mistakes that leak", ...)
 
 # %% tags=["demo"]
-detector = use(sees_the_future, first_draft)
 for function in wild:
-    print(f"{function.__name__:24}", "LEAKS" if detector(function, example_tokens()) else "clean")
-print("Detector:", detector.whose)
+    print(f"{function.__name__:24}", "LEAKS" if sees_the_future(function, example_tokens()) else "clean")
 
 # %% tags=["demo"]
 # @title Four public mistakes and PyTorch's function, measured
-measure = use(who_sees_whom)
-measured = {function.__name__.replace("_", " "): measure(function, example_tokens()) for function in wild}
+measured = {function.__name__.replace("_", " "): who_sees_whom(function, example_tokens()) for function in wild}
 figures.show(
     figures.masks.tables(measured, per_row=3, stairs=True),
     alt="Five measured tables. Minus in the exponent, result not kept and mask multiplied: ticks everywhere. Convention "
     "turned round: ticks on and above the diagonal, but a single one in row 4 and none in the last row. By pytorch: ticks "
     "below the stairs only.",
-    caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
+    caption="✓ this output moves if that input changes.",
 )
 
 # %% [markdown]
@@ -1412,7 +1372,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 and 4. Hatched: blocked. {so_far.whose}",
+    caption="The letters and numbers of lessons 3 and 4. Hatched: blocked.",
 )
 
 # %% [markdown]
@@ -1436,14 +1396,13 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 
 # %% tags=["demo"]
 # @title What you have built so far
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 x = sentence.x
-output, weights = attend(x, x, x, mask)
+output, weights = masked_attention(x, x, x, mask)
 hatched = weights.masked_fill(mask, -torch.inf)  # the diagram hatches -inf
 figures.show(
     figures.overview("mask", complete=True, x=x, scores=x @ x.T, weights=hatched, output=output),
-    caption=f"Scores, weights and output of the six words; hatched: blocked. Computed with {attend.whose}.",
+    caption="Scores, weights and output of the six words; hatched: blocked.",
 )
 
 # %% [markdown]
@@ -1469,10 +1428,6 @@ figures.show(
 #
 # **Worked example.** Five letters, width 2: the first sees itself, every other one itself and the letter before. So nine
 # cells are open.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sliding_window)
 
 
 # %%

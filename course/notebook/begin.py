@@ -12,17 +12,21 @@ from typing import Any
 
 import torch
 
-from ..report import display_markdown, shell
+from ..report import display_html, display_markdown, shell
 from . import catalog
 from .session import current
+from .stand_ins import credit_html, placeholder
 from .written_answer import register_answer_magic
 
-NAMES = ("begin", "check", "hint", "predict", "review", "use", "progress", "figures", "interactive")
+NAMES = ("begin", "check", "hint", "solution", "predict", "review", "progress", "figures", "interactive")
 _originals: dict[str, Any] = {}
 
 
-def begin(lesson: str) -> None:
+def begin(lesson: str, **right: Callable[..., Any]) -> None:
     """Start a lesson, e.g. `begin("02_softmax")`.
+
+    right  in a lesson of your own: right functions, which its cells call until the learner's pass; the package has
+           those of its own lessons
 
     Loads its examples and hints, defines a placeholder for every exercise and step that is not written yet, so that the
     notebook runs from top to bottom, and registers `%%answer` for answers in prose. It limits torch to one thread,
@@ -38,12 +42,14 @@ def begin(lesson: str) -> None:
     tasks, session = catalog.tasks_of(lesson), current()
     ipython, first = shell(), session.lesson is None
     names = ipython.user_ns if ipython else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
-    session.lesson, session.names = lesson, names
+    session.start(lesson, names, right)
     for name in tasks:
         names.setdefault(name, placeholder(name))
-    restore_course_names()
     if ipython:
+        restore_course_names(ipython)
         register_answer_magic(ipython, lesson)
+        ipython.events.register("pre_run_cell", _enter_cell)
+        ipython.events.register("post_run_cell", _leave_cell)
     if ipython and first:  # only once: freezing later would keep figures and trained models
         with suppress(ImportError):  # torch imports it in the first check of devices, which takes most of a second
             import_module("torch._dynamo")
@@ -52,28 +58,22 @@ def begin(lesson: str) -> None:
         torch.set_num_threads(1)
 
 
-def placeholder(name: str) -> Callable[..., Any]:
-    """A function for an exercise that is not written yet."""
-
-    def missing(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"{name} is not written yet")
-
-    missing.__name__ = missing.__qualname__ = name
-    return missing
+def _enter_cell(info: Any) -> None:
+    current().stand_ins.enter_cell(info.raw_cell)
 
 
-def restore_course_names() -> None:
+def _leave_cell(_: object) -> None:
+    if said := current().stand_ins.leave_cell():
+        display_html(credit_html(said), said)
+
+
+def restore_course_names(ipython: Any) -> None:
     """From now on, restore the course's names after every cell, with a message."""
-    ipython = shell()
-    if ipython is None:
-        return
     _originals.update({name: value for name in NAMES if _is_ours(value := ipython.user_ns.get(name))})
-    if _restore in ipython.events.callbacks["post_run_cell"]:
-        ipython.events.unregister("post_run_cell", _restore)
     ipython.events.register("post_run_cell", _restore)
 
 
-def _restore(_: object = None) -> None:
+def _restore(_: object) -> None:
     names = shell().user_ns
     for name, own in _originals.items():
         if name in names and names[name] is not own:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import catalog, solutions
+from . import catalog, hints
 from .session import current
 
 
@@ -32,7 +32,7 @@ def button_state() -> dict[str, Any]:
     return {
         "lesson": lesson,
         "tasks": {
-            name: {"solution": solutions.is_open(session, name), "stub": stubs.get(name, "")}
+            name: {"solution": hints.is_open(session, name), "stub": stubs.get(name, "")}
             for name in catalog.tasks_of(lesson)
         },
     }

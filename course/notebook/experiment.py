@@ -13,7 +13,6 @@ from typing import Any
 from ..report import EXPERIMENT, Report
 from . import catalog
 from .given_values import Unreadable, as_number, as_text, in_short
-from .saved_progress import ExerciseProgress
 from .session import Session
 
 SIGNS = {"+": ("+", "plus", "positive"), "-": ("-", "−", "minus", "negative"), "0": ("0", "zero", "none")}
@@ -40,8 +39,7 @@ def experiment_report(session: Session, finding: Any) -> Report:
     except Exception:
         return _report("not started", DAMAGED)
     status = "passes" if right else "wrong"
-    before = session.store.get(lesson, EXPERIMENT)
-    session.store.record(lesson, EXPERIMENT, ExerciseProgress(status, passed=before.passed or right))
+    session.store.record(lesson, EXPERIMENT, session.store.get(lesson, EXPERIMENT).after(status, 0.0, None, most=1))
     shown = " < ".join(found) if isinstance(found, list) else in_short(finding)
     return _report(status, f"You found {shown}.", said)
 

@@ -14,7 +14,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,23 @@ from typing import Any
 from ..report import display_markdown, in_notebook
 from ..which_counts import rank
 from . import catalog, nbgrader_exchange
-from .ipython_history import recent_cells
+from .check_run import passes_examples
+from .saved_notebook import (
+    FOLDER,
+    NotFound,
+    SavedNotebook,
+    cell_start,
+    full_cell,
+    grade_id,
+    has_def_line,
+    is_notebook,
+    parse,
+    ran_last,
+    read,
+    source,
+    versions_of,
+)
 from .session import Session, current
-from .versions import defines, full_cell, grade_id, has_def_line, parse, source, versions_of
 
 NONE_BEGUN = 'You have not started a lesson: call begin("02_softmax") first.'
 READY = (
@@ -40,37 +53,18 @@ SUBMITTED = (
 NOT_SUBMITTED = "**Not submitted**, or not completely: `{error}`. No work is lost: your notebook is saved. {remedy}"
 OR_ELSE = "{} If that fails too, tell your teacher, and send the file below."
 TELL = "Tell your teacher, and send the file below."
+BROKEN = (
+    "`{0}` passed before, but the version that ran last does not, and the grade takes the notebook as it is. Run "
+    "`check({0})`."
+)
 NAME_IT = "Run `course.hand_in({})`, with the name of the notebook that you work in."
 SHUT = "Make room, or copy the notebook into a folder of your own, open it there, and run `course.hand_in()` again."
-FOLDER = "hand_in"
 COLAB = "google.colab"
 MAX_LISTED = 5  # problems of one kind that are listed
 
 
-class NotFound(Exception):
-    """No readable notebook file was found; the message says what to do."""
-
-
 class WouldBeLost(Exception):
     """The file to hand in has answers that the notebook does not have; the message says what to do."""
-
-
-@dataclass
-class SavedNotebook:
-    """A notebook as saved in its file `name`, or as Colab holds it, without a path."""
-
-    name: str
-    content: dict[str, Any]
-    path: Path | None = None
-
-    @property
-    def cells(self) -> list[dict[str, Any]]:
-        cells: list[dict[str, Any]] = self.content["cells"]
-        return cells
-
-    @property
-    def starts(self) -> list[str]:
-        return [cell_start(cell) for cell in self.cells]
 
 
 def hand_in(file: str = "") -> None:
@@ -133,12 +127,29 @@ def readiness(session: Session, lesson: str, ready: str = READY) -> list[str]:
     unwritten = [f"`{name}`" for name in unwritten if name not in full]
     several = version_sentences(notebook, lesson)
     found = [*problems(notebook, exercises), *full.values(), *(problem for problem, _ in several if problem)]
+    found += [BROKEN.format(name) for name in exercises if _is_broken(session, lesson, name)]
     if unwritten and len(unwritten) == len(exercises):
         found.append("The saved notebook has no answers yet: write an answer, run its cell and save the notebook.")
     if found:
         return [f"Ready to hand in? No, not yet. {fault}" for fault in found]
     notes = [note for _, note in several if note]
     return [ready, *notes, *([f"Not written yet: {_join(unwritten)}."] if unwritten else [])]
+
+
+def _is_broken(session: Session, lesson: str, name: str) -> bool:
+    """Whether an exercise has passed, and the learner's function does not any more."""
+    f = session.names.get(name)
+    written = f is not None and not str(getattr(f, "__module__", "")).startswith("course.")
+    if not written or session.store.get(lesson, name).status != "passes":
+        return False
+    of, shown = session.last.get(name, (None, None))
+    if shown and of is f:
+        return shown.status != "passes"
+    try:
+        with session.stand_ins.closed():
+            return not passes_examples(session, f, name)
+    except Exception:
+        return False
 
 
 def version_sentences(notebook: SavedNotebook, lesson: str) -> list[tuple[str, str]]:
@@ -313,33 +324,10 @@ def _quoted(name: str) -> str:
 def _from_colab() -> dict[str, Any]:
     message = import_module(f"{COLAB}._message")  # the only way to read the open notebook
     answer = message.blocking_request("get_ipynb", timeout_sec=30)
-    if not isinstance(answer, dict) or not _is_notebook(answer.get("ipynb")):
+    if not isinstance(answer, dict) or not is_notebook(answer.get("ipynb")):
         raise NotFound("Colab did not return the notebook: save it, then download it with File > Download.")
     found: dict[str, Any] = answer["ipynb"]
     return found
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Read a notebook's content. Raises NotFound."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise NotFound(f"{path} cannot be read ({error}): save the notebook again.") from None
-    if not _is_notebook(content):
-        raise NotFound(f"{path} is not a notebook: save the notebook again.")
-    found: dict[str, Any] = content
-    return found
-
-
-def _is_notebook(content: Any) -> bool:
-    """Whether content has the parts of a notebook that are read here."""
-    cells = content.get("cells") if isinstance(content, dict) else None
-    return isinstance(cells, list) and all(
-        isinstance(cell, dict)
-        and isinstance(cell.get("metadata"), dict)
-        and all(isinstance(output, dict) for output in cell.get("outputs") or ())
-        for cell in cells
-    )
 
 
 def _cell_name(grade_id: str) -> str:
@@ -347,18 +335,8 @@ def _cell_name(grade_id: str) -> str:
     return f"the cell `check({name})`" if name != grade_id else f"the cell of `{name}`"
 
 
-def cell_start(cell: Mapping[str, Any]) -> str:
-    """A description of a cell by its first line."""
-    return f"the cell that begins `{source(cell).strip().partition(chr(10))[0][:60].replace('`', '')}`"
-
-
 def _failed(cell: Mapping[str, Any]) -> bool:
     return any(output.get("output_type") == "error" for output in cell.get("outputs") or ())
-
-
-def ran_last(name: str) -> str | None:
-    """The last cell that ran and defines `name`, right or wrong."""
-    return next((cell for cell in recent_cells() if defines(cell, name)), None)
 
 
 def _is_unsaved(notebook: SavedNotebook, name: str) -> bool:

@@ -6,6 +6,7 @@ below them gets it as an argument.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +14,8 @@ from ..report import POINTS, STEP, Report
 from . import catalog
 from .captured_output import CapturedOutput
 from .check_run import HungFunctions
-from .hint_state import HintState
 from .saved_progress import ProgressStore, open_store
+from .stand_ins import StandIns
 
 
 @dataclass
@@ -23,22 +24,30 @@ class Session:
 
     lesson  the current lesson; None if none has started
     names   namespace of the learner's functions
-    hints   how many hints have been shown
     hung    answers that hung
     prints  exercise -> output of its last check
     last    exercise -> the answer checked last, and its report
     store   progress on all exercises, also from other sessions
     file    the notebook's name, if the learner gave it to `hand_in`
+    stand_ins  what the lesson's own cells have under the names of exercises
     """
 
     lesson: str | None = None
     names: dict[str, Any] = field(default_factory=dict)
-    hints: HintState = field(default_factory=HintState)
     hung: HungFunctions = field(default_factory=HungFunctions)
     prints: dict[str, CapturedOutput] = field(default_factory=dict)
     last: dict[str, tuple[Any, Report]] = field(default_factory=dict)
     store: ProgressStore = field(default_factory=open_store)
     file: str = ""
+    stand_ins: StandIns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stand_ins = StandIns(self)
+
+    def start(self, lesson: str, names: dict[str, Any], right: Mapping[str, Callable[..., Any]] | None = None) -> None:
+        """Start a lesson; `names` has the learner's functions, `right` the lesson's own right ones, if any."""
+        self.lesson, self.names = lesson, names
+        self.stand_ins = StandIns(self, right)
 
     @property
     def tasks(self) -> dict[str, dict[str, Any]]:

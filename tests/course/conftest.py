@@ -33,7 +33,7 @@ def no_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
 def learner(capsys: pytest.CaptureFixture[str]) -> Learner:
     """A learner who has not called `begin`."""
     made = Learner(capsys)
-    made.run("from course import begin, check, hint, progress, use\nimport torch")
+    made.run("from course import begin, check, hint, progress\nimport torch")
     return made
 
 

@@ -37,6 +37,8 @@ def test_a_number_within_the_interval_confirms(acting: Learner, finding: Any) ->
     assert told.startswith("☑ experiment: passes (not graded). You found ")
     assert told.endswith("Two equal scores share equally.\n")
     assert session.current().store.get(LESSON, "experiment").status == "passes"
+    assert acting.run('points = check("experiment", 7)').startswith("✗ experiment")
+    assert session.current().store.get(LESSON, "experiment").status == "passes", "what has passed stays passed"
 
 
 def test_a_known_wrong_finding_is_explained_and_any_other_too(acting: Learner) -> None:
@@ -47,7 +49,7 @@ def test_a_known_wrong_finding_is_explained_and_any_other_too(acting: Learner) -
     ]
     assert "Look at one score" in acting.run('points = check("experiment", 7)')
     assert "You found 0.6667.\n" in acting.run('points = check("experiment", 2 / 3)')
-    assert acting.run("progress()").splitlines()[-1] == "  ✗ Your experiment"
+    assert acting.run("progress()").splitlines()[-1] == "  ◐ Without points: 0 of 2 pass"
 
 
 def test_what_cannot_be_a_finding_is_answered_with_what_can(acting: Learner) -> None:

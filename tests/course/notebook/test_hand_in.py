@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from course.notebook import catalog, hand_in
+from course.notebook.saved_notebook import full_cell, grade_id, source
 from course.notebook.session import Session
-from course.notebook.versions import full_cell, grade_id, source
 
 from ...support.learner_kernel import Kernel, running_kernel
 from ...support.repository import ROOT
@@ -185,6 +185,25 @@ def test_what_ran_and_was_not_saved_is_named(kernel, desk):
         kernel.run("".join(cell(RELEASED, "entropy")["source"]))
     save(notebook(), desk / f"{LESSON}.ipynb")
     assert READY in said(kernel)
+
+
+def test_an_answer_that_passed_before_and_does_not_as_it_is_now_is_named(kernel, desk):
+    content, text = notebook(), "".join(cell(RELEASED, "softmax")["source"])
+    right = text.replace("x.exp()", "(x - x.amax(dim, keepdim=True)).exp()")
+    kernel.run(f"{right}\ncheck(softmax)")
+    cell(content, "softmax")["source"] = wrong = "def softmax(x, dim=-1):\n    return x"
+    save(content, desk / f"{LESSON}.ipynb")
+    try:
+        kernel.run(wrong)
+        for call in ("hand_in()", "progress()"):
+            assert "No, not yet. softmax passed before, but the version that ran last does not" in said(kernel, call)
+        cell(content, "softmax")["source"] = right
+        save(content, desk / f"{LESSON}.ipynb")
+        kernel.run(right)
+        assert READY in said(kernel)
+    finally:
+        kernel.run(text)
+        kernel.run("import course.notebook.session as s\ns.current().store.lessons.clear(); s.current().last.clear()")
 
 
 @pytest.mark.full

@@ -125,6 +125,6 @@ def test_in_a_kernel_the_answer_is_folded_until_there_is_a_guess(acting_data: Pa
         assert "<details" not in page
         assert "You predicted <code>all</code>: not right." in page  # in words, beside mark and colour
         assert kernel.run("check('experiment', 0.5)").error is None
-        assert "Your experiment" in kernel.run("progress()").html
+        assert "Without points: 1 of 2 pass" in kernel.run("progress()").html
         assert predictions.NOTHING_WRONG in kernel.run("review()").text
         assert "belongs to the lesson" in kernel.run("predict = 3").markdown
