@@ -1,7 +1,7 @@
 """The public interface of the course, as its notebooks import it.
 
-Learners call `begin`, `check`, `predict`, `review`, `hint`, `solution`, `progress`, `printed`, `hand_in` and
-`keepsake`. The modules in `MODULES` draw, or hold models. A notebook's first cell compares `__version__`.
+Learners call `begin`, `check`, `predict`, `hint`, `solution`, `progress`, `printed`, `hand_in` and `keepsake`. The
+modules in `MODULES` draw, or hold models. A notebook's first cell compares `__version__`.
 """
 
 from importlib import import_module
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .notebook.check import check, printed
     from .notebook.hand_in import hand_in
     from .notebook.hints import hint, solution
-    from .notebook.predictions import predict, review
+    from .notebook.predictions import predict
     from .notebook.progress import progress
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "predict",
     "printed",
     "progress",
-    "review",
     "sentence",
     "sliders",
     "solution",
@@ -45,7 +44,6 @@ FUNCTIONS = {
     "predict": "notebook.predictions",
     "printed": "notebook.check",
     "progress": "notebook.progress",
-    "review": "notebook.predictions",
     "solution": "notebook.hints",
 }  # name -> the module that defines it
 MODULES = {

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from ..figures.base import rendering_static_page
 from ..notebook.session import current
-from ..report import display_html, in_notebook, shell
+from ..report import display_html, in_notebook, rendering_static_page, shell
 from ..sample_models import sentence
 from .attention_maps import CLASS, STYLE, page, says
 from .attention_trace import Tracer, model, read

@@ -11,9 +11,8 @@ from html import escape
 from typing import Any
 
 from .. import figures
-from ..figures.base import rendering_static_page
 from ..notebook.stand_ins import as_in_this_cell
-from ..report import display_html, in_notebook
+from ..report import display_html, in_notebook, rendering_static_page
 from .static_sliders import static_sliders
 
 # In a strip, a figure shrinks as far as it may before the strip wraps

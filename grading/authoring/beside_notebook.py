@@ -61,7 +61,7 @@ def write_beside(root: Path, name: str) -> bool:
         for solutions, content in solutions_of(root, name).items():
             changed = _write_or_delete(root / "solutions" / solutions, content) or changed
     tests, change = root / "grader_tests" / name, load_course_file(root).change(name)
-    predictions = prediction_data(tests, read_lesson(root / "source" / f"{name}.py"))
+    predictions = prediction_data(tests)
     for ending, own, asked in (
         (catalog.QUESTIONS, question_data(tests, LessonChange()), question_data(tests, change)),
         (catalog.PREDICTIONS, predictions, predictions),

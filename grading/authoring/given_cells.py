@@ -19,7 +19,7 @@ from course.notebook.stand_ins import cell_hash
 from ..grader.cell_code import defines, parse
 from ..notebooks.cells import grade_id
 
-CALLS = {"check", "hint", "solution", "progress", "review", "hand_in"}
+CALLS = {"check", "hint", "solution", "progress", "hand_in"}
 
 
 def given_data(notebook: NotebookNode, lesson: str, answered: set[str]) -> bytes:
