@@ -87,7 +87,7 @@ def test_in_every_other_cell_a_stand_in_is_the_learners_own_function(softmax_les
 
 
 def test_a_check_in_a_given_cell_is_of_the_learners_own(softmax_lesson: Learner) -> None:
-    softmax_lesson.run("def softmax(x, dim=-1): return x")
+    softmax_lesson.run("def mine(x, dim=-1): return x\nsoftmax = mine")
     assert softmax_lesson.run_given("check(softmax)").startswith("✗ softmax")
     softmax_lesson.run("def softmax_with_temperature(x, temperature, dim=-1): return softmax(x / temperature, dim)")
     said = "Checked with a right `softmax` in place of yours"
@@ -195,45 +195,51 @@ def caught(learner: Learner) -> StandIn:
     return stand_in
 
 
-def graded(learner: Learner, answer: Any) -> Any:
-    learner.names["softmax"] = answer
-    return grade_in_process(load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"], {"softmax": answer})
+def graded(answer: Any, name: str = "softmax") -> Any:
+    return grade_in_process(load_lesson(ROOT / "grader_tests" / "02_softmax").exercises[name], {name: answer})
 
 
 def test_a_stand_in_that_is_kept_earns_nothing(softmax_lesson: Learner) -> None:
     kept = caught(softmax_lesson)
-    assert graded(softmax_lesson, kept).earned == 0
-    assert graded(softmax_lesson, lambda x, dim=-1: kept(x, dim)).earned == 0
+    for answer in (kept, lambda x, dim=-1: kept(x, dim)):
+        verdict = graded(answer)
+        assert (verdict.criteria[0].raised, verdict.earned) == ("NotImplementedError", 0)
 
 
 def test_what_is_taken_out_of_one_is_recognised(softmax_lesson: Learner) -> None:
     stand_ins = caught(softmax_lesson)._group
     with stand_ins.given():
-        right = stand_ins.function("softmax")
-    verdict = graded(softmax_lesson, lambda x, dim=-1: right(x, dim))
+        right = stand_ins.function("entropy")
+    verdict = graded(lambda p, dim=-1: right(p, dim), "entropy")
     assert (verdict.status, verdict.earned) == ("not allowed", 0)
+    assert "course.models.right_functions.lesson_02.entropy" in verdict.not_allowed
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_an_answer_cannot_open_them_not_even_from_a_thread(softmax_lesson: Learner, elsewhere: bool) -> None:
+@pytest.mark.parametrize("opening", ["in the call", "in a thread of the call", "before"])
+def test_a_graded_call_finds_them_closed_whoever_opens_them(softmax_lesson: Learner, opening: str) -> None:
     stand_ins, kept = session.current().stand_ins, caught(softmax_lesson)
-    asked, opens = threading.Event(), threading.Event()
+    opened, ends = threading.Event(), threading.Event()
 
-    def opened() -> None:
+    def holds_open() -> None:
         with stand_ins.given():
-            opens.set()
-            asked.wait(1)
+            opened.set()
+            ends.wait(60)
 
     def answer(x: torch.Tensor, dim: int = -1) -> Any:
-        if elsewhere:
-            threading.Thread(target=opened).start()
-            opens.wait(1)
-            return kept(x, dim)
-        with stand_ins.given():
-            return kept(x, dim)
+        if opening == "in the call":
+            with stand_ins.given():
+                return kept(x, dim)
+        if not opened.is_set():
+            threading.Thread(target=holds_open).start()
+            opened.wait(60)
+        return kept(x, dim)
 
+    if opening == "before":
+        threading.Thread(target=holds_open).start()
+        opened.wait(60)
     try:
-        assert graded(softmax_lesson, answer).earned == 0
+        verdict = graded(answer)
+        assert (verdict.criteria[0].raised, verdict.earned) == ("NotImplementedError", 0)
+        assert stand_ins.is_open == (opening == "before")
     finally:
-        asked.set()
-    assert not stand_ins.is_open
+        ends.set()
