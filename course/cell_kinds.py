@@ -3,7 +3,7 @@
 text        prose, worked examples, bugs
 picture     something to look at: a figure, a table of results, a measurement
 code        code to read, whose names later cells and answers may use; the set-up cell, too
-exercise    an answer to write, and its hints and check
+exercise    an answer to write, and its check
 prediction  a guess before the result
 experiment  an experiment that the learner makes, and the check of its finding
 model       a model with the learner's part in it: compared, or trained

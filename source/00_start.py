@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sliders, solution, use
+from course import begin, check, figures, hint, predict, progress, sliders, solution
 from torch import nn
 
 begin("00_start")
@@ -82,12 +82,8 @@ figures.show(
 #
 # Worked example: `twice(torch.tensor([1, -2, 0.5]))` is `[2, -4, 1]`.
 #
-# The next three cells hold hints, your answer and its check. Try a wrong answer first, such as `return x + 2`: `check` names the
-# mistakes that it recognises. It runs a few examples, then *practice cases*: the graded cases with different numbers.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(twice)
+# The next two cells hold your answer and its check. Try a wrong answer first, such as `return x + 2`: `check` names the mistakes
+# that it recognises. It runs a few examples, then *practice cases*: the graded cases with different numbers.
 
 
 # %% nbgrader={"grade": false, "grade_id": "twice", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -111,16 +107,16 @@ grade(twice)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Later cells use your function once it passes, and the course's until then. So you can skip an exercise and come back.
+# Later cells use your function once it passes, and the course's until then, which a line below the cell says. So you can skip an
+# exercise and come back.
 
 # %% tags=["code"]
-double = use(twice, lambda x: x + x)  # a lambda is a function without a name: here the course's
-print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
+print(twice(torch.tensor([0.5, 21.0])).tolist())
 
 # %% [markdown]
-# `hint(…)` gives a question, then the idea, then an outline of the code. Once you pass, or have made three tries and used all hints,
-# `solution(…)` shows other correct answers, if your course provides them. `progress()` checks all exercises, and the next lesson
-# remembers the result.
+# A report that fails ends with the call of a hint, such as `hint(twice)`. It gives a question, then the idea, then an outline of the
+# code, and repeats what you had. Once you pass, or after three tries and three hints, `solution(twice)` shows correct answers, if your
+# course provides them. `progress()` checks all exercises, and the next lesson remembers the result.
 #
 # Only exercises earn points. In a *prediction*, replace the `...` with your guess before you run the cell.
 #
@@ -207,13 +203,11 @@ check(staircase)
 
 # %% tags=["picture"]
 # @title Three tables, each made by stretching a column and a row
-drawn_gaps, drawn_board, drawn_stairs = use(gaps), use(chessboard), use(staircase)
 tables = {
-    "gaps": drawn_gaps(torch.arange(6.0), torch.arange(6.0)),
-    "chessboard": drawn_board(6, 6),
-    "staircase": drawn_stairs(6),
+    "gaps": gaps(torch.arange(6.0), torch.arange(6.0)),
+    "chessboard": chessboard(6, 6),
+    "staircase": staircase(6),
 }
-waiting = [f.__name__ for f in (drawn_gaps, drawn_board, drawn_stairs) if not f.passes]
 fig, axes = figures.row(3, width=2.9, height=2.7)
 for ax, (title, values) in zip(axes, tables.items()):
     figures.heat_map(values.float(), ax=ax, kind="scores", limit=5, title=title, numbers=True)
@@ -221,8 +215,7 @@ figures.show(
     fig,
     alt="Three tables of six rows and columns. The gaps are 0 on the diagonal, grow to 5 at the top right and fall to minus 5 "
     "at the bottom left. In the chessboard 0 and 1 alternate. The staircase is 1 on the diagonal and below it, and 0 above.",
-    caption="High numbers are dark brown, numbers below 0 green. Drawn with "
-    + (f"the course's {', '.join(waiting)} until yours pass." if waiting else "your functions."),
+    caption="High numbers are dark brown, numbers below 0 green.",
 )
 
 # %% [markdown]
@@ -259,10 +252,6 @@ print("With keepdim:   ", tuple((x - x.mean(dim=-1, keepdim=True)).shape))
 #
 # Worked example: the rows `(1, 3)` and `(10, 30)` have means 2 and 20, so they become `(-1, 1)` and `(-10, 10)`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(centre)
-
 
 # %% nbgrader={"grade": false, "grade_id": "centre", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def centre(x: torch.Tensor) -> torch.Tensor:
@@ -286,16 +275,15 @@ grade(centre)
 
 # %% tags=["picture"]
 # @title Three rows before and after
-middle = use(centre, lambda x: x - x.mean(dim=-1, keepdim=True))
 rows = torch.tensor([[1.0, 2.0, 6.0, 3.0], [-4.0, -2.0, -3.0, -3.0], [5.0, 5.0, 5.0, 5.0]])
 fig, axes = figures.row(2, width=3.6, height=2.4)
 figures.heat_map(rows, ax=axes[0], kind="scores", title="x", limit=6)
-figures.heat_map(middle(rows), ax=axes[1], kind="scores", title="centred", limit=6)
+figures.heat_map(centre(rows), ax=axes[1], kind="scores", title="centred", limit=6)
 figures.show(
     fig,
     alt="Two heat maps of three rows. Before, the rows have the means 3, minus 3 and 5. Afterwards each has the mean 0, and the "
     "last row, of four equal numbers, is 0 throughout.",
-    caption=f"Drawn with {middle.whose}. Each row has lost its mean, and only the differences from it remain.",
+    caption="Each row has lost its mean, and only the differences from it remain.",
 )
 
 # %% [markdown]
@@ -378,8 +366,7 @@ check(shares)
 # %% [markdown]
 # ### Exercise: means so far (extra)
 #
-# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Tools: `staircase` and `shares`, yours or the course's, `len`,
-# `.float()`, `@`.
+# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Tools: your `staircase` and `shares`, `len`, `.float()`, `@`.
 #
 # Row t of the result is the mean of rows 0 to t of `x`. Attention also mixes rows, but its shares depend on the words.
 #
@@ -397,11 +384,10 @@ check(running_means)
 
 # %% tags=["picture"]
 # @title The shares, the rows, and what they mix to
-so_far, parts = use(running_means), use(shares)
 rows = torch.tensor([[2.0, 0.0], [4.0, 8.0], [9.0, 1.0], [1.0, 3.0]])
 figures.show(
-    figures.product(parts(use(staircase)(4).float()), rows, names=("shares", "x", "means so far"), framed=2),
-    caption=f"Row 2 is the mean of the first three rows: {so_far(rows)[2].tolist()}, by {so_far.whose}.",
+    figures.product(shares(staircase(4).float()), rows, names=("shares", "x", "means so far"), framed=2),
+    caption=f"Row 2 is the mean of the first three rows: {running_means(rows)[2].tolist()}.",
 )
 
 # %% [markdown]
@@ -583,10 +569,6 @@ predict("the number of parameters", ..., len(list(shift.parameters())))
 #
 # Worked example: with slope 2 and offset 1, `[0, 1, 3]` becomes `[1, 3, 7]`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(Line)
-
 
 # %% nbgrader={"grade": false, "grade_id": "Line", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Line(nn.Module):
@@ -657,10 +639,6 @@ check(mean_squared_error)
 # $(4 + 16) / 2 = 10$. By the chain rule, its gradient is $\frac{2}{2}(-2 \cdot [1, 0] - 4 \cdot [1, 2]) = [-6, -8]$. With the rate
 # 0.5, the new weights are `[3, 4]`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(gradient_step)
-
 
 # %% nbgrader={"grade": false, "grade_id": "gradient_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gradient_step(weights: torch.Tensor, x: torch.Tensor, y: torch.Tensor, rate: float) -> torch.Tensor:
@@ -712,13 +690,12 @@ predict("the loss with the rate 1.1", ...)
 
 # %% tags=["picture"]
 # @title Thirty steps with each of three learning rates
-step = use(gradient_step, lambda weights, x, y, rate: weights - rate * 2 * (x @ weights - y) @ x / len(y))
 runs, found = {}, {}
 for rate in (0.01, 0.3, 1.1):
     weights, runs[f"rate {rate}"] = torch.zeros(2), []
     for _ in range(30):
         runs[f"rate {rate}"].append((examples @ weights - wanted).square().mean().item())
-        weights = step(weights, examples, wanted, rate)
+        weights = gradient_step(weights, examples, wanted, rate)
     found[rate] = weights
 best = examples @ torch.linalg.lstsq(examples, wanted[:, None]).solution[:, 0]
 figures.show(
@@ -734,8 +711,7 @@ figures.show(
     ),
     alt="Three loss curves over 30 steps on a logarithmic scale. With rate 0.01 the loss falls slowly. With 0.3 it reaches the loss "
     "of the best line, 0.03, after about fifteen steps. With 1.1 it dips at the first step and then grows without end.",
-    caption=f"Drawn with {step.whose}. "
-    + f"After 30 steps at the rate 0.3: slope {found[0.3][0]:.2f}, offset {found[0.3][1]:.2f}.".replace("-", "−"),
+    caption=f"After 30 steps at the rate 0.3: slope {found[0.3][0]:.2f}, offset {found[0.3][1]:.2f}.".replace("-", "−"),
 )
 
 # %% tags=["picture"]
@@ -768,7 +744,7 @@ figures.show(
 def loss_after(rate, steps=100):
     weights = torch.zeros(2)
     for _ in range(steps):
-        weights = step(weights, examples, wanted, rate)
+        weights = gradient_step(weights, examples, wanted, rate)
     return (examples @ weights - wanted).square().mean().item()
 
 
@@ -785,27 +761,15 @@ check("experiment", finding)
 
 
 # %% tags=["code"]
-class ReadyLine(nn.Module):
-    """Used in place of your Line until it passes: a layer of PyTorch with one input and one output."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(1, 1)
-
-    def forward(self, x):
-        return self.layer(x[..., None])[..., 0]
-
-
-make = use(Line, ReadyLine)
 torch.manual_seed(0)
-line = make()
+line = Line()
 optimizer = torch.optim.SGD(line.parameters(), lr=0.3)
 for _ in range(30):
     optimizer.zero_grad()  # gradients are added up, so clear the old ones first
     loss = (line(t) - wanted).square().mean()
     loss.backward()  # a gradient for every parameter
     optimizer.step()  # every parameter moves a little downhill
-print(f"loss {loss.item():.3f} by {make.whose}")
+print(f"loss {loss.item():.3f}")
 print("parameters:", [round(value.item(), 2) for value in line.parameters()])
 
 # %% tags=["picture"]
@@ -818,7 +782,6 @@ ax.plot(t.tolist(), wanted.tolist(), "x", markersize=5, color="0.45")
 figures.show(
     ax,
     alt="Forty crosses scattered around a rising straight line, which runs through the middle of them from about minus 3 to 1.",
-    caption=f"The line was fitted by {make.whose}.",
 )
 
 # %% [markdown]

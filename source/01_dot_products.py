@@ -26,7 +26,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, solution
 from torch import nn
 
 begin("01_dot_products")
@@ -94,10 +94,6 @@ figures.show(
 #
 # **Worked example.** For `a = [2, 0, -1]` and `b = [3, 7, 4]` the products are `6, 0, -4`, so `dot(a, b)` is `2`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(dot)
-
 
 # %% nbgrader={"grade": false, "grade_id": "dot", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -118,7 +114,7 @@ def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_dot", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(dot)
+check(dot)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -133,20 +129,18 @@ grade(dot)
 
 # %% tags=["picture"]
 # @title The arrow a with three arrows b, and their shadows
-my_dot = use(dot, torch.dot)
 a = torch.tensor([2.0, 1.0])
 positions = {"similar": [1.0, 2.0], "perpendicular": [-1.0, 2.0], "opposite": [-2.0, -1.5]}
 figure, axes = figures.row(3, width=3.0, height=3.4)
 for ax, (name, position) in zip(axes, positions.items()):
     b = torch.tensor(position)
-    value, length = my_dot(a, b).item(), a.norm().item()
+    value, length = dot(a, b).item(), a.norm().item()
     figures.vectors.arrows(a, b, ax=ax, title=f"{name}\n{length:.2f} × {value / length:.2f} = {value:g}")
 figures.show(
     figure,
     alt="Three panels with the arrows a and b. Similar directions: the shadow of b has the direction of a, and the dot "
     "product is 4. Perpendicular: no shadow, 0. Opposite: the shadow points away from a, minus 5.5.",
-    caption=f"a = (2, 1); b = (1, 2), (−1, 2), (−2, −1.5). Each title: length of a × shadow = a · b. "
-    f"Computed with {my_dot.whose}.",
+    caption="a = (2, 1); b = (1, 2), (−1, 2), (−2, −1.5). Each title: length of a × shadow = a · b.",
 )
 
 # %% [markdown]
@@ -209,10 +203,9 @@ def turned(angle: float, length: float) -> torch.Tensor:
     return length * torch.stack([torch.cos(radians), torch.sin(radians)])
 
 
-my_dot = use(dot, torch.dot)
 angles = range(0, 361, 15)
 values = {
-    f"length {length:g}": [my_dot(turned(0, 1), turned(angle, length)).item() for angle in angles] for length in (1, 2)
+    f"length {length:g}": [dot(turned(0, 1), turned(angle, length)).item() for angle in angles] for length in (1, 2)
 }
 ax = figures.curves(angles, values, xlabel="angle between a and b, in degrees", ylabel="a · b")
 ax.set_xticks(range(0, 361, 90))
@@ -220,8 +213,7 @@ figures.show(
     ax,
     alt="Two cosine curves over the angle from 0 to 360 degrees. The one for length 2 goes twice "
     "as high and as low as the one for length 1; both are zero at 90 and 270 degrees.",
-    caption=f"a has length 1; the length of b is beside each curve. The direction decides the sign. "
-    f"Computed with {my_dot.whose}.",
+    caption="a has length 1; the length of b is beside each curve. The direction decides the sign.",
 )
 
 # %% [markdown]
@@ -229,12 +221,11 @@ figures.show(
 
 # %% tags=["picture"]
 # @title Two sliders: angle and length of b
-my_dot, shadow = use(dot, torch.dot), use(shadow)
 
 
 def draw(angle, length):
     a, b = torch.tensor([2.0, 0.0]), turned(angle, length)
-    value, cast = (round(f(a, b).item(), 2) + 0.0 for f in (my_dot, shadow))  # a zero without a minus sign
+    value, cast = (round(f(a, b).item(), 2) + 0.0 for f in (dot, shadow))  # a zero without a minus sign
     figure, (ax,) = figures.row(1, width=3.0, height=3.2)
     figures.vectors.arrows(a, b, ax=ax, title=f"a · b = 2 × {cast:.2f} = {value:.2f}")
     return figures.with_alt_text(
@@ -261,7 +252,7 @@ sliders.slider(
 # %%
 a = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)  # autograd records what is computed from a
 b = torch.tensor([3.0, 1.0, -2.0])
-y = use(dot, torch.dot)(a, b)
+y = dot(a, b)
 y.backward()  # from y back to a
 # Three numbers, as a list
 predict("the gradient of a · b with respect to a", ..., a.grad)
@@ -354,10 +345,6 @@ predict("the gradient after the repair", ..., nothing.grad)
 # **Worked example.** `a = [3, 4]` and `b = [4, 3]` both have the length 5. Their dot product is 24 and their cosine
 # 24/25 = 0.96.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(cosine_similarity)
-
 
 # %% nbgrader={"grade": false, "grade_id": "cosine_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cosine_similarity(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -441,14 +428,12 @@ check(score_each)
 # %% tags=["picture"]
 # @title Six words compared with pet, as bars
 def torch_cosine(a, b):
-    return torch.cosine_similarity(a, b, dim=-1)  # PyTorch's own, until yours passes
+    return torch.cosine_similarity(a, b, dim=-1)
 
 
-score_each = use(score_each)
-my_cosine = use(cosine_similarity, torch_cosine)
 figure, axes = figures.row(2, width=4.6, height=2.9)
 figures.bars(score_each(pet, vectors), words, ax=axes[0], title="dot product with pet: dog is first")
-figures.bars(my_cosine(pet, vectors), words, ax=axes[1], title="cosine with pet: cat is first", limit=1.25)
+figures.bars(cosine_similarity(pet, vectors), words, ax=axes[1], title="cosine with pet: cat is first", limit=1.25)
 for ax, winner in zip(axes, ("dog", "cat")):
     ax.patches[words.index(winner)].set_facecolor(figures.colour("k"))
 figures.show(
@@ -456,7 +441,6 @@ figures.show(
     alt="Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten "
     "1.30 and cat 1.26. By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. "
     "Car, bus and apple are negative in both.",
-    caption=f"Left: computed with {score_each.whose}. Right: with {my_cosine.whose}.",
 )
 
 # %% [markdown]
@@ -522,10 +506,6 @@ predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which d
 #
 # **Worked example.** `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` give `[[11, 10, 1]]`, of shape `(1, 3)`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(similarity_scores)
-
 
 # %% nbgrader={"grade": false, "grade_id": "similarity_scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def similarity_scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
@@ -559,10 +539,8 @@ predict("the largest dot product in the row of cat", ...)
 
 # %% tags=["picture"]
 # @title Six words against six words, twice
-my_scores = use(similarity_scores, F.linear)  # F.linear(x, w) is x times w transposed
-my_cosine = use(cosine_similarity, torch_cosine)
 figure, axes = figures.row(2, width=4.5, height=4.1)
-both = {"dot products": my_scores(vectors, vectors), "cosines": my_cosine(vectors[:, None], vectors)}
+both = {"dot products": similarity_scores(vectors, vectors), "cosines": cosine_similarity(vectors[:, None], vectors)}
 for ax, (title, matrix) in zip(axes, both.items()):
     figures.heat_map(matrix, ax=ax, rows=words, columns=words, kind="scores", title=title)
 figures.show(
@@ -570,7 +548,6 @@ figures.show(
     alt="Two 6 by 6 heat maps of words against words. Both show a block of animals, a block of "
     "vehicles, and apple by itself. Among the dot products the row cat has its largest value, "
     "1.72, at dog, not at cat, 1.19. Among the cosines every word has 1 with itself.",
-    caption=f"Left: computed with {my_scores.whose}. Right: with {my_cosine.whose}.",
 )
 
 # %% [markdown]
@@ -585,7 +562,7 @@ figures.show(
 # @title The scores of a sentence with itself
 figure, (ax,) = figures.row(1, width=4.4, height=3.6)
 figures.heat_map(
-    my_scores(sentence.x, sentence.x),
+    similarity_scores(sentence.x, sentence.x),
     ax=ax,
     rows=sentence.words,
     columns=sentence.words,
@@ -595,7 +572,7 @@ figures.heat_map(
 figures.show(
     figure,
     alt="A 6 by 6 heat map of the words of the sentence. boat, reached, river and bank score highest with themselves, from 2.93 to 3.50; river scores 3.00 with boat and with bank. The scores of the word the are all below 0.6.",
-    caption=f"The scores of river with boat and with bank are 3.00. Computed with {my_scores.whose}.",
+    caption="The scores of river with boat and with bank are 3.00.",
 )
 
 # %% [markdown]
@@ -620,10 +597,6 @@ figures.show(
 # **Worked example.** With `queries = [[1, 0], [0, 2]]` and `keys = [[5, 5], [3, 0], [-1, 2]]` the first query has the
 # cosines 0.71, 1 and −0.45, the second 0.71, 0 and 0.89: the result is `[1, 2]`. Dot products would give `[0, 0]`, since the
 # first key is the longest.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(most_similar)
 
 
 # %% nbgrader={"grade": false, "grade_id": "most_similar", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -654,24 +627,17 @@ grade(most_similar)
 
 # %% tags=["picture"]
 # @title Five keys, and the one found in each direction
-def nearest_angle(queries, keys):
-    """A lookup for the plane only, where a direction is one angle."""
-    of_keys = torch.atan2(keys[:, 1], keys[:, 0])
-    of_queries = torch.atan2(queries[:, 1], queries[:, 0])
-    return torch.cos(of_keys - of_queries[:, None]).argmax(dim=-1)
 
 
 around = torch.deg2rad(torch.arange(360.0))
 directions = torch.stack([torch.cos(around), torch.sin(around)], dim=-1)  # (360, 2)
 five = torch.tensor([[2.1, 0.2], [1.1, 1.7], [0.9, 0.5], [-1.6, 0.9], [-0.3, -1.8]])
-my_lookup, my_scores = use(most_similar, nearest_angle), use(similarity_scores, torch.nn.functional.linear)
 winners = {
-    "highest cosine wins": my_lookup(directions, five),
-    "highest dot product wins": my_scores(directions, five).argmax(dim=-1),
+    "highest cosine wins": most_similar(directions, five),
+    "highest dot product wins": similarity_scores(directions, five).argmax(dim=-1),
 }
 figures.show(
     figures.vectors.who_answers(five, "ABCDE", winners),
-    caption=f"Left: computed with {my_lookup.whose}. Right: with {my_scores.whose}.",
 )
 
 # %% [markdown]
@@ -702,8 +668,8 @@ predict("the loss with my dot", ...)
 predict("the loss with cosines", ...)
 
 # %% tags=["model"]
-dot_loss, builtin_loss = lm.compare(dot_product=use(dot, torch.dot))
-cosine_loss, _ = lm.compare(dot_product=use(cosine_similarity, torch_cosine))
+dot_loss, builtin_loss = lm.compare(dot_product=dot)
+cosine_loss, _ = lm.compare(dot_product=cosine_similarity)
 
 # %% [markdown]
 # ## 8. Words with similar vectors (extra)
@@ -743,11 +709,9 @@ check(neighbours)
 predict("the words nearest to river", ...)
 
 # %% tags=["picture"]
-neighbours = use(neighbours)
 for word in ("river", "boat", "bread", "red", "three", "Monday", "ate"):
     near = neighbours(lm.words.index(word), lm.embedding, 5)
     print(f"{word:7}", ", ".join(lm.words[i] for i in near))
-print("Computed with", neighbours.whose)
 
 # %% tags=["picture"]
 # @title The ten neighbours of bank
@@ -826,10 +790,6 @@ check("experiment", finding)
 # `queries` is `(..., T, K)`, `keys` is `(..., S, K)`, with the same leading dimensions. Return `(..., T, S)`, and never make
 # a tensor of shape `(..., T, S, K)`. You may not use torch's `cdist`, `pdist`, `dist` or `pairwise_distance`. Try to do
 # without a loop.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(squared_distances)
 
 
 # %%

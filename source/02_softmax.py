@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, solution
 from torch import nn
 
 begin("02_softmax")
@@ -99,23 +99,22 @@ def exp_and_divide(x: torch.Tensor) -> torch.Tensor:
 
 
 # %%
-check(exp_and_divide)
+check(exp_and_divide)  # NameError? Run the notebook's first cell
 
 # %% tags=["picture"]
 # @title The scores, their exponentials, and the weights
-shares = use(exp_and_divide)
 fig, axes = figures.row(3, height=2.9)
 figures.bars(scores, words, ax=axes[0], part="scores", title="scores $s$")
 figures.bars(torch.exp(scores), words, ax=axes[1], title="$e^s$", limit=24)
 top = 24 / torch.exp(scores).sum().item()  # the same axis, divided by the same sum
-figures.bars(shares(scores), words, ax=axes[2], part="weights", title="weights: $e^s$ / sum", limit=top)
+figures.bars(exp_and_divide(scores), words, ax=axes[2], part="weights", title="weights: $e^s$ / sum", limit=top)
 for ax in axes:
     ax.tick_params(axis="x", rotation=40)
 figures.show(
     fig,
     alt="Three bar charts of the six words. The scores run from -1 to 3. Their exponentials are all positive: "
     "20.1 for river, 7.4 for boat, 0.4 for The. The weights have the same shape and add up to 1: 0.58 for river.",
-    caption=f"The division changes the scale, not the shape. Computed with {shares.whose}.",
+    caption="The division changes the scale, not the shape.",
 )
 
 # %% [markdown]
@@ -244,10 +243,6 @@ predict("the shape of the maxima", ..., torch.zeros(3, 5, 4).amax(dim=1, keepdim
 #
 # **Worked example.** `softmax(torch.tensor([1.0, 2.0, 5.0]).log())` is `[0.125, 0.25, 0.625]`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(softmax)
-
 
 # %% nbgrader={"grade": false, "grade_id": "softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
@@ -274,16 +269,14 @@ grade(softmax)
 # Does it survive scores of 1000, and of $-\infty$?
 
 # %% tags=["code"]
-weigh = use(softmax, torch.softmax)
-print(weigh(large, dim=-1))
-print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
+print(softmax(large, dim=-1))
+print(softmax(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1))
 
 # %% [markdown]
 # One call computes the weights of a whole sentence. Each word is a query, and all six are keys.
 
 # %% tags=["picture"]
 # @title The scores of six words with six words, and their weights
-mine = use(softmax, torch.softmax)
 table = torch.tensor(
     [
         [1.0, 1.5, 0.0, 0.5, 0.0, 0.0],
@@ -296,12 +289,11 @@ table = torch.tensor(
 )
 fig, axes = figures.row(2, width=4.4, height=3.9)
 figures.heat_map(table, ax=axes[0], rows=words, columns=words, part="scores", title="scores S")
-figures.heat_map(mine(table, dim=-1), ax=axes[1], rows=words, columns=words, part="weights", title="weights A")
+figures.heat_map(softmax(table, dim=-1), ax=axes[1], rows=words, columns=words, part="weights", title="weights A")
 figures.show(
     fig,
     alt="Two 6 by 6 heat maps with the words as rows and columns. Left the scores, between -1 and 3. Right the weights: "
     "each row sums to 1, and the row of bank gives 0.58 to river, 0.22 to boat and 0.13 to itself.",
-    caption=f"Computed with {mine.whose}.",
 )
 
 # %% [markdown]
@@ -317,9 +309,8 @@ figures.show(
 
 # %% tags=["picture"]
 # @title The Jacobian at the six scores
-mine = use(softmax, torch.softmax)
-by_autograd = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
-now = mine(scores, dim=-1)
+by_autograd = torch.autograd.functional.jacobian(lambda x: softmax(x, dim=-1), scores)  # (6, 6)
+now = softmax(scores, dim=-1)
 ax = figures.heat_map(
     by_autograd,
     rows=[f"{word}  {share:.2f}" for word, share in zip(words, now.tolist())],
@@ -333,7 +324,7 @@ figures.show(
     ax,
     alt="The 6 by 6 Jacobian, beside each row the weight: positive on the diagonal, greatest for river with 0.24 and boat "
     "with 0.17; negative elsewhere, -0.13 between river and boat; nearly zero for the two articles, whose weights are 0.01.",
-    caption=f"Beside each word is its weight. Computed with {mine.whose}. (0.00 is a rounded small number.)",
+    caption="Beside each word is its weight. (0.00 is a rounded small number.)",
 )
 
 # %% [markdown]
@@ -351,7 +342,7 @@ predict("the gradient of the sum", ...)
 
 # %% tags=["code"]
 x = scores.clone().requires_grad_()
-use(softmax, torch.softmax)(x, dim=-1).sum().backward()
+softmax(x, dim=-1).sum().backward()
 print(f"largest entry of the gradient: {x.grad.abs().max():.6f}")
 
 # %% [markdown]
@@ -377,8 +368,7 @@ check(softmax_jacobian)
 
 # %% tags=["picture"]
 # @title Your Jacobian and autograd's
-jacobian = use(softmax_jacobian)
-print(f"largest difference: {(by_autograd - jacobian(now)).abs().max():.6f}, computed with {jacobian.whose}")
+print(f"largest difference: {(by_autograd - softmax_jacobian(now)).abs().max():.6f}")
 
 # %% [markdown]
 # ## 6. The logarithm of a weight
@@ -421,10 +411,6 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 # **Worked example.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ the weights are $(\tfrac18, \tfrac14, \tfrac58)$ and their
 # logarithms $\approx (-2.08, -1.39, -0.47)$, never positive.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(log_softmax)
-
 
 # %% nbgrader={"grade": false, "grade_id": "log_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def log_softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
@@ -453,10 +439,9 @@ grade(log_softmax)
 
 # %% tags=["picture"]
 # @title The loss of a word with a lower and lower score, computed in three ways
-mine = use(log_softmax, torch.log_softmax)
 gap = torch.arange(0.0, 151.0, 2.0)
 pairs = torch.stack([torch.zeros_like(gap), -gap], dim=-1)  # (76, 2): the best word, and one that is `gap` behind
-loss = -mine(pairs, dim=-1)[:, 1]
+loss = -log_softmax(pairs, dim=-1)[:, 1]
 small = torch.softmax(pairs, dim=-1)[:, 1]
 fig, axes = figures.row(1, width=6.6, height=3.3)
 figures.curves(
@@ -478,7 +463,6 @@ figures.show(
     fig,
     alt="The loss against the gap from 0 to 150. log_softmax is a straight line to 150. The log of softmax follows it to "
     "about 104 and then ends, where it becomes infinite. With 1e-9 added the curve bends at 20.7 and stays nearly flat.",
-    caption=f"Computed with {mine.whose}.",
 )
 
 # %% [markdown]
@@ -536,10 +520,6 @@ predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)])
 # - Otherwise the rules of `softmax` apply, as long as `x / temperature` is finite or $-\infty$. You may call your
 #   `softmax`; mistakes in it cost no points here.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(softmax_with_temperature)
-
 
 # %% nbgrader={"grade": false, "grade_id": "softmax_with_temperature", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_with_temperature(x: torch.Tensor, temperature: float, dim: int = -1) -> torch.Tensor:
@@ -569,11 +549,12 @@ grade(softmax_with_temperature)
 
 # %% tags=["picture"]
 # @title A slider: the weights of the six words at each temperature
-sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 
 
 def draw(temperature):
-    return figures.distributions.budget(sharpen(scores, temperature), words, f"temperature {temperature}")
+    return figures.distributions.budget(
+        softmax_with_temperature(scores, temperature), words, f"temperature {temperature}"
+    )
 
 
 sliders.slider(
@@ -582,7 +563,6 @@ sliders.slider(
     strip=[0.3, 1.0, 5.0],
     temperature=[0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0],
 )
-print("Computed with", sharpen.whose)
 
 # %% [markdown]
 # ## 8. Entropy: how many words share the attention
@@ -679,10 +659,6 @@ print(f"entropy: {covered_up:.4f}   gradient: {logp.grad}")
 # **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
 # \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, slightly fewer than three words share the attention.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(entropy)
-
 
 # %% nbgrader={"grade": false, "grade_id": "entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def entropy(p: torch.Tensor, dim: int = -1) -> torch.Tensor:
@@ -708,13 +684,11 @@ grade(entropy)
 
 # %% tags=["picture"]
 # @title Weights and entropy against the temperature
-sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
-spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
 temperatures = torch.logspace(-1, 2, 41)
-weights = torch.stack([sharpen(scores, tau) for tau in temperatures.tolist()])  # (41, 6)
+weights = torch.stack([softmax_with_temperature(scores, tau) for tau in temperatures.tolist()])  # (41, 6)
 figures.show(
-    figures.distributions.cooling(temperatures, weights, spread(weights), words),
-    caption=f"Computed with {sharpen.whose} and {spread.whose}. (“the” has the same curve as “The”.)",
+    figures.distributions.cooling(temperatures, weights, entropy(weights), words),
+    caption="“the” has the same curve as “The”.",
 )
 
 # %% [markdown]
@@ -725,25 +699,25 @@ figures.show(
 
 # %% tags=["picture"]
 # @title All ways to share one unit among three words, and two lists of scores that cool down
-sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
-spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
 hot_to_cold = torch.logspace(2, -1.3, 80).tolist()
 starts = {"river 3, boat 2, bank 1.5": [3.0, 2.0, 1.5], "river 1, boat 2, bank 1.8": [1.0, 2.0, 1.8]}
 first, second = map(torch.tensor, starts.values())
-routes = [torch.stack([sharpen(three, tau) for tau in hot_to_cold]) for three in (first, second)]
+routes = [torch.stack([softmax_with_temperature(three, tau) for tau in hot_to_cold]) for three in (first, second)]
 stops = [
-    (f"τ = {tau}" + (f": {sharpen(three, tau)[0]:.2f} river" if tau == 1.0 else ""), sharpen(three, tau))
+    (
+        f"τ = {tau}" + (f": {softmax_with_temperature(three, tau)[0]:.2f} river" if tau == 1.0 else ""),
+        softmax_with_temperature(three, tau),
+    )
     for three, tau in ((first, 1.0), (first, 0.5), (second, 1.0), (second, 0.3), (second, 0.1))
 ]
 fig, axes = figures.row(1, width=6.4, height=4.6)
-figures.distributions.triangle(spread, routes, ["river", "boat", "bank"], stops=stops, ax=axes[0])
+figures.distributions.triangle(entropy, routes, ["river", "boat", "bank"], stops=stops, ax=axes[0])
 figures.show(
     fig,
     alt="A triangle with the corners river, boat and bank, coloured by entropy: highest in the centre, 0 in the corners. "
     "Two paths leave the centre. One bends into the corner of river. The other heads for the middle of the edge between "
     "boat and bank, whose scores are close, and turns along the edge to boat only at low temperatures.",
-    caption=f"Two lists of scores, cooling down: {', and dashed '.join(starts)}. Computed with {sharpen.whose} and "
-    f"{spread.whose}.",
+    caption=f"Two lists of scores, cooling down: {', and dashed '.join(starts)}.",
 )
 
 # %% [markdown]
@@ -761,18 +735,17 @@ figures.show(
 
 # %% tags=["picture"]
 # @title A dictionary, and the same dictionary with soft weights at two temperatures
-sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 clock = torch.tensor([6.0, 9.0, 10.0, 13.0])  # (S,), the keys
 gauge = torch.tensor([2.4, 0.7, 0.6, 2.0])  # (S,), the values: metres
 gaps = -((9.0 - clock) ** 2)
 panels = {
     "dictionary": (clock == 9.0).float(),
-    "soft, τ = 1": sharpen(gaps, 1.0),
-    "soft, τ = 20": sharpen(gaps, 20.0),
+    "soft, τ = 1": softmax_with_temperature(gaps, 1.0),
+    "soft, τ = 20": softmax_with_temperature(gaps, 20.0),
 }
 figures.show(
     figures.soft_lookup(panels, "9 h", [f"{hour:.0f} h" for hour in clock.tolist()], gauge),
-    caption=f"A higher temperature spreads the weights. Computed with {sharpen.whose}.",
+    caption="A higher temperature spreads the weights.",
 )
 
 # %% [markdown]
@@ -830,9 +803,8 @@ predict("the answer of a cold dictionary", ...)
 
 # %% tags=["picture"]
 # @title The readings, and the answers at three temperatures
-look_up = use(soft_dictionary)
 all_day = torch.linspace(0.0, 24.0, 481)
-answers = {f"τ = {tau:g}": look_up(all_day, hours, levels, tau) for tau in (0.001, 1.0, 100.0)}
+answers = {f"τ = {tau:g}": soft_dictionary(all_day, hours, levels, tau) for tau in (0.001, 1.0, 100.0)}
 fig, axes = figures.row(1, width=7.2, height=3.4)
 figures.curves(all_day, answers, ax=axes[0], xlabel="hour", ylabel="level (m)")
 axes[0].plot(all_day, tide_at(all_day), color="grey", linewidth=4, alpha=0.45, zorder=1)
@@ -842,7 +814,7 @@ figures.show(
     alt="Forty circles, the readings, rise and fall twice in 24 hours, between about 0 and 4 metres. The answers at τ = 0.001 are a "
     "staircase that jumps from one circle to the next; at τ = 1 a smooth wave close to the broad grey line of the tide; at "
     "τ = 100 a nearly flat line at 2 metres.",
-    caption=f"Circles: readings. Broad grey line: the tide without waves. Computed with {look_up.whose}.",
+    caption="Circles: readings. Broad grey line: the tide without waves.",
 )
 
 # %% [markdown]
@@ -877,15 +849,13 @@ check("experiment", finding)
 # %% tags=["picture"]
 # @title The likeliest next words of the small model after three texts
 lm = small_lm.load()
-weigh = use(softmax, torch.softmax)
-spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
 texts = ["The", "The boat reached", "The boat reached the river"]
 fig, axes = figures.row(3, width=3.2, height=3.1)
 details = []
 for ax, text in zip(axes, texts):
-    probabilities = weigh(lm.next_scores(text), dim=-1)  # (N,)
+    probabilities = softmax(lm.next_scores(text), dim=-1)  # (N,)
     first = probabilities.topk(7).indices
-    likeliest, shared = [lm.words[i] for i in first], spread(probabilities).exp().item()
+    likeliest, shared = [lm.words[i] for i in first], entropy(probabilities).exp().item()
     figures.bars(probabilities[first], likeliest, ax=ax, part="weights", title=f"{text} …", limit=1.1)
     ax.set_xlabel(f"shared by {shared:.1f} words")
     ax.tick_params(axis="x", rotation=60)
@@ -893,7 +863,7 @@ for ax, text in zip(axes, texts):
 figures.show(
     fig,
     alt=f"Three bar charts of the seven likeliest next words: {'; '.join(details)}.",
-    caption=f"The seven likeliest next words. Computed with {weigh.whose} and {spread.whose}.",
+    caption="The seven likeliest next words.",
 )
 
 # %% [markdown]
@@ -901,9 +871,7 @@ figures.show(
 # not seen, the loss should equal that of PyTorch's functions, up to rounding.
 
 # %% tags=["model"]
-with_yours, with_the_builtin = lm.compare(
-    softmax=use(softmax, torch.softmax), log_softmax=use(log_softmax, torch.log_softmax)
-)
+with_yours, with_the_builtin = lm.compare(softmax=softmax, log_softmax=log_softmax)
 
 # %% [markdown]
 # ### Predict: the surprising word (extra)
@@ -916,9 +884,8 @@ with_yours, with_the_builtin = lm.compare(
 predict("the most surprising word", ...)
 
 # %% tags=["picture"]
-losses_of = use(next_token_losses)
 ids = lm.encode("The boat reached the river bank")  # (6,)
-losses = losses_of(lm(ids)[:-1], ids[1:])  # (5,)
+losses = next_token_losses(lm(ids)[:-1], ids[1:])  # (5,)
 for i, loss in zip(ids[1:].tolist(), losses.tolist()):
     print(f"{lm.words[i]:8} {loss:5.2f}")
 print(f"mean: {losses.mean():.4f}   by the model itself: {lm.loss('The boat reached the river bank'):.4f}")
@@ -936,10 +903,6 @@ print(f"mean: {losses.mean():.4f}   by the model itself: {lm.loss('The boat reac
 #
 # **Worked example.** $(0.125,\; 0.5,\; 0.375)$ with a share of 0.75: 0.5 is not enough, 0.5 + 0.375 is. The result is
 # $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(top_p)
 
 
 # %%
@@ -968,10 +931,9 @@ check(top_p)
 
 # %% tags=["picture"]
 # @title What you have built so far
-mine = use(softmax, torch.softmax)
 figures.show(
-    figures.overview("softmax", complete=True, scores=table, weights=mine(table, dim=-1)),
-    caption=f"Scores and weights of the six words. Computed with {mine.whose}.",
+    figures.overview("softmax", complete=True, scores=table, weights=softmax(table, dim=-1)),
+    caption="Scores and weights of the six words.",
 )
 
 # %% [markdown]

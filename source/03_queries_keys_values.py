@@ -35,8 +35,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    torch_fallbacks,
-    use,
+    solution,
 )
 from torch import nn
 
@@ -98,10 +97,6 @@ print("table", tuple(table.shape), "  x", tuple(x.shape), "  'bank'", x[5].tolis
 # $$\mathbf{E} = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
 # \begin{pmatrix} 20 & 21 \\ 0 & 1 \\ 20 & 21 \end{pmatrix}$$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(embed)
-
 
 # %% nbgrader={"grade": false, "grade_id": "embed", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
@@ -117,7 +112,7 @@ def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_embed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(embed)
+check(embed)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -126,12 +121,11 @@ grade(embed)
 
 # %% tags=["picture"]
 # @title The sentence, looked up in the table
-lookup = use(embed, F.embedding)
 figures.show(
-    figures.attention.lookup(token_ids, table, lookup(token_ids, table), vocabulary),
+    figures.attention.lookup(token_ids, table, embed(token_ids, table), vocabulary),
     alt="The embedding table with eight rows of three numbers on the left. Lines lead from the rows of the, boat, "
     "reached, river and bank to the six positions of the sentence on the right; the row of the is used twice.",
-    caption=f"A lookup copies rows, here one of them twice. Computed with {lookup.whose}.",
+    caption="A lookup copies rows, here one of them twice.",
 )
 
 # %% [markdown]
@@ -147,7 +141,7 @@ predict("the gradient in the row of 'the'", ...)
 # %% tags=["picture"]
 # @title The gradient of the sum, one row per word of the table
 learned_table = table.clone().requires_grad_()
-lookup(token_ids, learned_table).sum().backward()
+embed(token_ids, learned_table).sum().backward()
 figures.show(
     figures.heat_map(
         learned_table.grad, rows=vocabulary, columns=["water", "motion", "place"], kind="scores", size=(4.2, 3.6)
@@ -193,7 +187,6 @@ check(one_context)
 
 # %% tags=["picture"]
 # @title The scores and the weights of “bank”
-context_of = use(one_context)
 bank = words.index("bank")
 scores = x @ x[bank]  # (T,)
 weights = torch.softmax(scores, dim=0)  # (T,)
@@ -201,7 +194,7 @@ fig, (left, middle, right) = figures.row(3, width=3.5, height=3.0)
 figures.bars(scores, words, ax=left, part="scores", title="scores of “bank” with every word")
 figures.bars(weights, words, ax=middle, part="weights", title="weights: softmax of the scores", limit=1.1)
 dots = {word.lower(): vector[[0, 2]] for word, vector in zip(words, x)}
-after = {"context of “bank”": context_of(x, bank)[[0, 2]]}
+after = {"context of “bank”": one_context(x, bank)[[0, 2]]}
 figures.attention.moves(dots, dots["bank"], after, axes=("water", "place"), ax=right, title="the average moves “bank”")
 figures.show(
     fig,
@@ -209,8 +202,7 @@ figures.show(
     f"Scores of bank: {', '.join(f'{word} {score:.2f}' for word, score in zip(words, scores))}. "
     f"Weights: {', '.join(f'{word} {weight:.2f}' for word, weight in zip(words, weights))}. "
     "Right, the words as points by water and place: an arrow leads from bank towards river and boat.",
-    caption=f"Before: {x[bank].tolist()}. After: {[round(entry, 2) for entry in context_of(x, bank).tolist()]}. "
-    f"Computed with {context_of.whose}.",
+    caption=f"Before: {x[bank].tolist()}. After: {[round(entry, 2) for entry in one_context(x, bank).tolist()]}.",
 )
 
 # %% [markdown]
@@ -229,10 +221,6 @@ figures.show(
 # treats all others as a batch. (`torch.bmm` does this for exactly one leading dimension.) Worked example: for the
 # $\mathbf{X}$ of `one_context`,
 # $\mathbf{O} = \mathbf{A} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(simple_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "simple_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -260,11 +248,10 @@ grade(simple_attention)
 # Row 5 of the result is what `one_context` computed for *bank*:
 
 # %% tags=["picture"]
-attend_simply = use(simple_attention, lambda x: torch_fallbacks.attention(x, x, x))
-all_contexts, all_weights = attend_simply(x)
-print("'bank' alone:     ", context_of(x, bank))
+all_contexts, all_weights = simple_attention(x)
+print("'bank' alone:     ", one_context(x, bank))
 print("row 5 of all rows:", all_contexts[bank])
-print("the same:", torch.allclose(all_contexts[bank], context_of(x, bank), atol=1e-6))
+print("the same:", torch.allclose(all_contexts[bank], one_context(x, bank), atol=1e-6))
 
 # %% [markdown]
 # ### Predict: the word *the*
@@ -282,7 +269,7 @@ figures.show(
     ax,
     alt="A six by six heat map of weights with the numbers written on it. "
     f"The diagonal, from the top: {', '.join(f'{weight:.2f}' for weight in all_weights.diagonal())}.",
-    caption=f"Row: the word that attends. Column: the word it attends to. Computed with {attend_simply.whose}.",
+    caption="Row: the word that attends. Column: the word it attends to.",
 )
 
 # %% [markdown]
@@ -341,10 +328,6 @@ figures.show(figures.projections(x, W_q, W_k, W_v, words, sentence.FEATURES))
 # \mathbf{W}_v = \begin{pmatrix} 1 & 0 & 1 \\ 0 & 1 & 1 \end{pmatrix} \quad\longrightarrow\quad
 # \mathbf{q} = (1),\quad \mathbf{k} = (6),\quad \mathbf{v} = (1, 2, 3)$$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(project_qkv)
-
 
 # %% nbgrader={"grade": false, "grade_id": "project_qkv", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project_qkv(
@@ -370,8 +353,7 @@ grade(project_qkv)
 
 # %% tags=["picture"]
 # @title Six words in their three roles
-project = use(project_qkv, torch_fallbacks.projections)
-query, key, value = project(x, W_q, W_k, W_v)
+query, key, value = project_qkv(x, W_q, W_k, W_v)
 fig, axes = figures.row(3, width=3.0, height=3.9)
 asks, returns = ["who?", "which?"], ["water", "motion"]
 look = {"rows": words, "kind": "scores", "limit": 3.0}  # one scale for all three
@@ -383,7 +365,7 @@ figures.show(
     alt="Three heat maps with one row per word. "
     f"As a query, reached is {query[2, 0]:.2f} for who and bank is {query[5, 1]:.2f} for which. As a key, boat is "
     f"{key[1, 0]:.2f} for who and river is {key[4, 1]:.2f} for which. As a value, river is {value[4, 0]:.2f} water.",
-    caption=f"The same six words in their three roles. Computed with {project.whose}.",
+    caption="The same six words in their three roles.",
 )
 
 # %% [markdown]
@@ -468,10 +450,6 @@ print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()
 # \mathbf{V} = \begin{pmatrix} 4 \\ 8 \end{pmatrix} \quad\longrightarrow\quad
 # \text{weights } \left(\tfrac34, \tfrac14\right), \quad \text{output } \tfrac34 \cdot 4 + \tfrac14 \cdot 8 = 5$$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(attention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -503,12 +481,11 @@ grade(attention)
 
 # %% tags=["picture"]
 # @title Two sliders: the query's word, and one of four steps
-attend = use(attention, torch_fallbacks.attention)
 
 
 def one_query(word, step):
-    query, key, value = project(x, W_q, W_k, W_v)
-    output, weights = attend(query, key, value)
+    query, key, value = project_qkv(x, W_q, W_k, W_v)
+    output, weights = attention(query, key, value)
     i = words.index(word)
     names = (asks, returns)
     return figures.attention.step(
@@ -554,13 +531,12 @@ check(self_attention)
 
 # %% tags=["picture"]
 # @title Which word looks at which, as lines and as a map
-attend_to_itself = use(self_attention)
-output, found = attend_to_itself(x, W_q, W_k, W_v)
+output, found = self_attention(x, W_q, W_k, W_v)
 figures.show(
     figures.attention.who_looks_at_whom(found, words, words),
     alt="On the left, lines from every word as a query to every word as a key, wider for larger weights: reached leads "
     "to boat and bank to river. On the right, the same weights as a heat map.",
-    caption=f"Attention through W_q and W_k. Computed with {attend_to_itself.whose}.",
+    caption="Attention through W_q and W_k.",
 )
 
 # %% [markdown]
@@ -573,16 +549,15 @@ figures.show(
 # %% tags=["picture"]
 # @title The output of “bank” in two sentences
 money_words = ["the", "money", "left", "the", "bank"]
-money_x = lookup(torch.tensor([vocabulary.index(word) for word in money_words]), table)
-money_output, money_weights = attend_to_itself(money_x, W_q, W_k, W_v)
+money_x = embed(torch.tensor([vocabulary.index(word) for word in money_words]), table)
+money_output, money_weights = self_attention(money_x, W_q, W_k, W_v)
 dots = {word: table[vocabulary.index(word)] @ W_v for word in ("the", "boat", "river", "bank", "money")}
 after = {"“The boat reached the river bank”": output[bank], "“the money left the bank”": money_output[-1]}
 figures.show(
     figures.attention.moves(dots, dots["bank"], after, axes=("water", "motion"), title="the outputs of “bank”"),
     alt="The values of the words as points, by water and motion. Two arrows start at bank: one, for the sentence with the "
     "river, leads to river; the other, for the sentence with money, leads down towards money.",
-    caption=f"bank gives river {found[bank, 4]:.2f} in one sentence, and money {money_weights[-1, 1]:.2f} in the other. "
-    f"Computed with {attend_to_itself.whose}.",
+    caption=f"bank gives river {found[bank, 4]:.2f} in one sentence, and money {money_weights[-1, 1]:.2f} in the other.",
 )
 
 # %% [markdown]
@@ -597,10 +572,10 @@ figures.show(
 # %% tags=["model"]
 generator = torch.Generator().manual_seed(2)
 learned = [torch.randn(3, 2, generator=generator).requires_grad_() for _ in range(3)]
-wanted = attend_to_itself(x, W_q, W_k, W_v)[0]
+wanted = self_attention(x, W_q, W_k, W_v)[0]
 descent = torch.optim.SGD(learned, lr=0.5)
 for step in range(1001):
-    loss = (attend_to_itself(x, *learned)[0] - wanted).square().mean()
+    loss = (self_attention(x, *learned)[0] - wanted).square().mean()
     descent.zero_grad()
     loss.backward()
     descent.step()
@@ -641,11 +616,11 @@ predict("the bias that changes nothing", ...)
 
 # %% tags=["picture"]
 bias = torch.tensor([0.5, -1.0])
-query, key, value = project(x, W_q, W_k, W_v)
+query, key, value = project_qkv(x, W_q, W_k, W_v)
 biased = {
-    "queries": attend(query + bias, key, value),
-    "keys": attend(query, key + bias, value),
-    "values": attend(query, key, value + bias),
+    "queries": attention(query + bias, key, value),
+    "keys": attention(query, key + bias, value),
+    "values": attention(query, key, value + bias),
 }
 for name, (with_bias, moved) in biased.items():
     change = [(one - other).abs().max().item() for one, other in ((moved, found), (with_bias, output))]
@@ -673,7 +648,7 @@ french = ["bateau", "a", "atteint"]
 french_queries = torch.tensor([[2.0, 2.0, -2.0], [-1.0, 2.0, 0.0], [-1.0, 2.5, 0.0]])  # (T, D)
 
 # %% tags=["picture"]
-translated, alignment = attend(french_queries, x, x @ W_v)
+translated, alignment = attention(french_queries, x, x @ W_v)
 print("queries", tuple(french_queries.shape), " keys", tuple(x.shape), " output", tuple(translated.shape))
 
 # %% tags=["picture"]
@@ -683,7 +658,7 @@ figures.show(
     alt="Lines from the three French words to the six English ones, and a heat map of three rows and six columns: bateau "
     f"gives boat {alignment[0, 1]:.2f}, a gives reached {alignment[1, 2]:.2f}, and atteint gives reached "
     f"{alignment[2, 2]:.2f}.",
-    caption=f"T = 3 queries, S = 6 keys. Computed with {attend.whose}.",
+    caption="T = 3 queries, S = 6 keys.",
 )
 
 # %% [markdown]
@@ -721,13 +696,13 @@ predict("a copied key", ...)
 # @title The weights of a query that copies key 0, for both sets of keys
 fig, axes = figures.row(2, width=4.2, height=2.7)
 for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("perpendicular keys", "slanted keys")):
-    _, weights_of_keys = attend(copy_the_keys(keys, [0])[None], keys, keys)
+    _, weights_of_keys = attention(copy_the_keys(keys, [0])[None], keys, keys)
     figures.bars(weights_of_keys[0], ["key 0", "key 1", "key 2"], ax=ax, part="weights", title=name, limit=1.1)
 figures.show(
     fig,
     alt="Two bar charts of weights for a query that wants key 0. With perpendicular keys, key 0 gets 1. With slanted "
     "keys it gets 0, and key 1 gets 1.",
-    caption=f"A query that copies key 0, among two sets of three keys. Computed with {attend.whose}.",
+    caption="A query that copies key 0, among two sets of three keys.",
 )
 
 # %% [markdown]
@@ -773,10 +748,6 @@ check(wanted_scores)
 # Any query is right that gives all targets the same weight, to within 0.001, and together at least 0.99. You choose $c$:
 # together, $n$ targets among $S$ keys get the weight $n e^c / (n e^c + S - n)$. (The keys' **condition number**, which is large
 # if they are nearly dependent, is below 100, so rounding does no harm.)
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(query_for)
 
 
 # %% nbgrader={"grade": false, "grade_id": "query_for", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -841,11 +812,10 @@ figures.show(
 # @title The outputs: one query, another, and two separate ones
 corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, V)
 corner_keys = torch.eye(4)  # (S, K)
-design = use(query_for, copy_the_keys)
 
 
 def fetch(*targets):
-    return attend(design(corner_keys, list(targets))[None], corner_keys, corners)[0][0]
+    return attention(query_for(corner_keys, list(targets))[None], corner_keys, corners)[0][0]
 
 
 fig, axes = figures.row(3, width=3.1, height=3.2)
@@ -860,7 +830,7 @@ figures.show(
     fig,
     alt="Three squares with values at their corners. For v0 and v2 the output is in the centre; for v1 and v3 it is "
     "in the centre, too. Two queries that ask for v0 and v2 separately have their outputs on those corners.",
-    caption=f"The first two outputs are the same; two queries keep v0 and v2 apart. Computed with {design.whose}.",
+    caption="The first two outputs are the same; two queries keep v0 and v2 apart.",
 )
 
 # %% [markdown]
@@ -877,7 +847,7 @@ figures.show(
 # %% tags=["picture"]
 lm = small_lm.load()
 head = lm.look("The boat reached the river bank", layer=0, head=0)
-its_query, its_key, its_value = project(head.x, head.W_q, head.W_k, head.W_v)
+its_query, its_key, its_value = project_qkv(head.x, head.W_q, head.W_k, head.W_v)
 print("x", tuple(head.x.shape), " W_q", tuple(head.W_q.shape), " queries", tuple(its_query.shape))
 print("the model's queries:", torch.allclose(its_query, head.q, atol=1e-5))
 print("the model's scores: ", torch.allclose(its_query / 24**0.5 @ its_key.T, head.scores, atol=1e-4))  # √24: lesson 4
@@ -967,7 +937,6 @@ check(unpack)
 # These are the module's parameters:
 
 # %% tags=["picture"]
-unpacked = use(unpack)
 layer = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
 for name, parameter in layer.named_parameters():
     print(f"{name:16}", tuple(parameter.shape))
@@ -985,13 +954,13 @@ print("nn.Linear(3, 2) stores", tuple(nn.Linear(3, 2).weight.shape), " our W_q i
 # | no scaling, no mask | scores divided by $\sqrt{d_k}$ (lesson 4); `attn_mask`, `key_padding_mask` (lesson 5), `dropout` |
 #
 # `F.scaled_dot_product_attention` neither projects nor returns weights. With the identity matrix as values, its output is the
-# weights; the pictures here use this until your `attention` passes.
+# weights.
 #
 # Unpack the module's matrices and divide the queries by $\sqrt{d_k}$, and your functions give its weights:
 
 # %% tags=["picture"]
-query, key, value = project(x, *unpacked(layer.in_proj_weight))
-_, our_weights = attend(query / 3**0.5, key, value)
+query, key, value = project_qkv(x, *unpack(layer.in_proj_weight))
+_, our_weights = attention(query / 3**0.5, key, value)
 _, its_weights = layer(x, x, x)
 print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 
@@ -1018,7 +987,7 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # ## One model, from here to lesson 8
 #
 # You build one model, which reads text letter by letter. It grows with every lesson, and in lesson 8 you train it to write.
-# So far it has a table, three matrices and attention. Each part is **yours once it passes**, and PyTorch's until then. Later
+# So far it has a table, three matrices and attention. Each part is **yours once it passes**, and the course's until then. Later
 # lessons find your answers in the notebooks beside them. In Colab, drag those into the *Files* panel, or paste an answer into
 # its own cell.
 
@@ -1029,8 +998,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption="Its numbers are random, and queries and keys share one matrix, so each letter looks for letters like itself. "
-    f"{so_far.whose}",
+    caption="Its numbers are random, and queries and keys share one matrix, so each letter looks for letters like itself.",
 )
 
 # %% [markdown]
@@ -1068,10 +1036,6 @@ alive.show(attention=attention)
 # ([Schlag, Irie and Schmidhuber 2021](https://arxiv.org/abs/2102.11174)). The price: only $d_k$ keys can be perpendicular to
 # each other, so with more keys a new value changes old ones.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(remember)
-
 
 # %%
 def remember(memory: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
@@ -1100,7 +1064,7 @@ check(remember)
 
 # %% tags=["picture"]
 # @title The diagram up to here, with this lesson's numbers
-query, key, value = project(x, W_q, W_k, W_v)
+query, key, value = project_qkv(x, W_q, W_k, W_v)
 figures.show(
     figures.overview(
         "queries, keys, values",

@@ -38,7 +38,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    use,
+    solution,
 )
 from course.models.modern_lm import BUILT_IN
 from course.models.river_town import generate_stories
@@ -129,10 +129,6 @@ figures.show(figures.scaling.ridges(samples), caption="Each histogram holds 3,20
 #
 # The four scores have the mean 1, and each differs from it by 2, so the result is 2. (Dividing by $n - 1$ gives 2.31.)
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(score_std)
-
 
 # %% nbgrader={"grade": false, "grade_id": "score_std", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def score_std(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
@@ -147,27 +143,13 @@ def score_std(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_score_std", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(score_std)
+check(score_std)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(score_std)
 ### END HIDDEN TESTS
 
-# %% [markdown]
-# From here on, `spread` is your function. Until it passes, `from_differences` takes its place: it estimates the spread
-# from random pairs of scores.
-
-
-# %% tags=["code"]
-def from_differences(query, key):
-    """An estimate: two random scores differ by about √2 times the standard deviation."""
-    scores = torch.matmul(query, key.mT).flatten()
-    others = scores[torch.randperm(len(scores), generator=torch.Generator().manual_seed(0))]
-    return (scores - others).norm() / (2 * len(scores)) ** 0.5
-
-
-spread = use(score_std, otherwise=from_differences)
 
 # %% [markdown]
 # ## 2. What softmax makes of wide scores
@@ -244,16 +226,13 @@ check(nudged)
 # The weights respond least to: "the scores", "4 times the scores" or "16 times the scores"
 predict("the weights that respond least", ...)
 
-# %% tags=["code"]
-rate_of = use(nudged)
-
 # %% tags=["picture"]
 # @title How fast each weight changes, for five scores and their multiples
 five = torch.tensor([0.6, -0.4, 0.2, -0.9, 0.4])
-rates = {f"scores × {factor}": rate_of(factor * five, 0.01) for factor in (1, 4, 16)}
+rates = {f"scores × {factor}": nudged(factor * five, 0.01) for factor in (1, 4, 16)}
 figures.show(
     figures.scaling.responses(rates),
-    caption=f"All three on one scale of colours. Computed with {rate_of.whose}.",
+    caption="All three on one scale of colours.",
 )
 
 # %% [markdown]
@@ -284,10 +263,6 @@ figures.show(
 # are $\pm\tfrac14$, and the norm is $\sqrt{4 \cdot \tfrac1{16}} = \tfrac12$. For the scores $(0, \ln 3)$ the weights are
 # $(\tfrac14, \tfrac34)$, the entries are $\pm\tfrac3{16}$, and the norm is $\tfrac38$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(softmax_gradient_norm)
-
 
 # %% nbgrader={"grade": false, "grade_id": "softmax_gradient_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_gradient_norm(scores: torch.Tensor) -> torch.Tensor:
@@ -310,14 +285,6 @@ from grading.judge import grade
 grade(softmax_gradient_norm)
 ### END HIDDEN TESTS
 
-
-# %% tags=["code"]
-def nudged_norm(scores):
-    """Roughly the norm of the Jacobian."""
-    return rate_of(scores, 0.01).norm()
-
-
-gradient_norm = use(softmax_gradient_norm, otherwise=nudged_norm)
 
 # %% [markdown]
 # ## 4. Reading an exponent off a plot (extra)
@@ -379,10 +346,10 @@ predict("the spread at width 1024", ...)
 samples, reach = {}, {}
 for K in (16, 64, 256, 1024):
     query, key = queries_and_keys(K)
-    samples[K], reach[K] = torch.matmul(query, key.mT), spread(query, key)
+    samples[K], reach[K] = torch.matmul(query, key.mT), score_std(query, key)
 figures.show(
     figures.scaling.ridges(samples, reach),
-    caption=f"The bar under each histogram is ± the spread. Computed with {spread.whose}.",
+    caption="The bar under each histogram is ± the spread.",
 )
 
 # %% [markdown]
@@ -402,7 +369,7 @@ figures.show(
 
 # %% tags=["picture"]
 for K in widths:
-    s = spread(*queries_and_keys(K)).item()
+    s = score_std(*queries_and_keys(K)).item()
     print(f"K = {K:4}   variance = {s**2:7.2f}   spread = {s:5.2f}   spread / √K = {s / K**0.5:.3f}")
 
 # %% [markdown]
@@ -416,7 +383,7 @@ predict("the spread of doubled entries", ...)
 
 # %% tags=["code"]
 query, key = queries_and_keys(256)
-print(f"spread / √K: {spread(2 * query, 2 * key).item() / 256**0.5:.2f}, with {spread.whose}")
+print(f"spread / √K: {score_std(2 * query, 2 * key).item() / 256**0.5:.2f}")
 
 # %% [markdown]
 # The root corrects for the *width* only. Keeping the variance of the entries near 1 is the task of initialisation and
@@ -433,8 +400,8 @@ def measure(K, scale=1.0):
     query, key = queries_and_keys(K)
     scores = torch.matmul(scale * query, key.mT)[:, 0]  # (200, 16)
     entropy = torch.special.entr(torch.softmax(scores, dim=-1)).sum(-1)  # (200,)
-    gradients = torch.stack([gradient_norm(row) for row in scores])  # (200,)
-    return torch.stack([spread(scale * query, key), entropy.mean(), gradients.median()])
+    gradients = torch.stack([softmax_gradient_norm(row) for row in scores])  # (200,)
+    return torch.stack([score_std(scale * query, key), entropy.mean(), gradients.median()])
 
 
 # %% [markdown]
@@ -453,7 +420,6 @@ choices = {"× 1": lambda K: 1.0, "/ √dₖ": lambda K: K**-0.5, "/ dₖ": lamb
 results = {name: torch.stack([measure(K, scale(K)) for K in widths]) for name, scale in choices.items()}
 figures.show(
     figures.scaling.experiment(widths, results, keys=16),
-    caption=f"Spread: {spread.whose}. Gradient: {gradient_norm.whose}.",
 )
 
 # %% [markdown]
@@ -508,10 +474,6 @@ figures.show(
 # The output is $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$. Without scaling, the weights are $9/10$ and $1/10$ and the
 # output is 7.6; with `scale=0.0` it is 6.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(scaled_dot_product_attention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(
@@ -547,14 +509,6 @@ grade(scaled_dot_product_attention)
 
 
 # %% tags=["code"]
-def built_in(query, key, value, scale=None):
-    """PyTorch's attention as (output, weights): the weights are its output for the identity as values."""
-    S = key.shape[-2]
-    identity = torch.eye(S).to(key).expand(*key.shape[:-2], S, S)
-    return tuple(F.scaled_dot_product_attention(query, key, v, scale=scale) for v in (value, identity))
-
-
-attend = use(scaled_dot_product_attention, otherwise=built_in)
 generator = torch.Generator().manual_seed(0)
 query = torch.randn(2, 3, 5, 64, generator=generator)  # batch 2, 3 heads, T = 5, K = 64
 key = torch.randn(2, 3, 7, 64, generator=generator)  # S = 7
@@ -562,10 +516,10 @@ value = torch.randn(2, 3, 7, 10, generator=generator)  # V = 10
 
 # %% tags=["code"]
 for scale in (None, 0.0, 0.3):
-    output, weights = attend(query, key, value, scale=scale)
+    output, weights = scaled_dot_product_attention(query, key, value, scale=scale)
     torch.testing.assert_close(output, F.scaled_dot_product_attention(query, key, value, scale=scale))
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 5))
-print("Equal to F.scaled_dot_product_attention, up to rounding:", attend.whose)
+print("Equal to F.scaled_dot_product_attention, up to rounding.")
 
 # %% [markdown]
 # `assert_close` raises an error unless all elements agree.
@@ -579,13 +533,12 @@ print("Equal to F.scaled_dot_product_attention, up to rounding:", attend.whose)
 
 def with_power(alpha):
     scale = 64**-alpha
-    weights = attend(query[0, 0], key[0, 0], value[0, 0], scale=scale)[1]  # (5, 7)
+    weights = scaled_dot_product_attention(query[0, 0], key[0, 0], value[0, 0], scale=scale)[1]  # (5, 7)
     return figures.scaling.weight_maps({f"scores × {scale:.3g}": weights}, per_row=1)
 
 
 powers = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0]
 sliders.slider(with_power, start={"alpha": 0.5}, strip=[0.0, 0.25, 0.5, 1.0], alpha=powers)
-print("Computed with", attend.whose)
 
 # %% [markdown]
 # ### Does it matter for learning? (extra)
@@ -646,10 +599,8 @@ for kind, rate in ((torch.optim.SGD, 0.005), (torch.optim.Adam, 0.02)):
 # of them therefore has a loss of $15/16 \approx 0.94$. A model that picks one at random has a loss of
 # $15/8 \approx 1.88$, twice as much.
 
+
 # %% tags=["code"]
-find = use(look_up)
-
-
 def learn(scale, steps=300, K=256, S=16, D=32):
     """Losses of an attention that learns to look up one of S items, its scores multiplied by `scale`."""
     generator = torch.Generator().manual_seed(0)
@@ -660,7 +611,7 @@ def learn(scale, steps=300, K=256, S=16, D=32):
         items = torch.randn(32, S, D, generator=generator)  # 32 problems
         values = torch.randn(32, S, 8, generator=generator)
         wanted = torch.arange(32), torch.randint(S, (32,), generator=generator)
-        loss = F.mse_loss(find(items, items[wanted], values, W_q, W_k, scale), values[wanted])
+        loss = F.mse_loss(look_up(items, items[wanted], values, W_q, W_k, scale), values[wanted])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -672,7 +623,7 @@ def learn(scale, steps=300, K=256, S=16, D=32):
 losses = {"× 1": learn(1.0), "/ √dₖ": learn(256**-0.5), "/ dₖ": learn(1 / 256)}
 figures.show(
     figures.losses(losses, {"averages all": 15 / 16, "picks at random": 15 / 8}, names="ends"),
-    caption=f"Learning to look up, with vectors of width 256. Computed with {find.whose}.",
+    caption="Learning to look up, with vectors of width 256.",
 )
 
 # %% [markdown]
@@ -733,10 +684,9 @@ def half_precision_scores(query: torch.Tensor, key: torch.Tensor) -> torch.Tenso
 check(half_precision_scores)
 
 # %% tags=["picture"]
-fitting = use(half_precision_scores)
 long = torch.full((1, 64), 40.0, dtype=torch.float16)
 print("scores scaled:", (torch.matmul(long, long.T) / 8).item())
-print("with", fitting.whose + ":", fitting(long, long).item())
+print("by half_precision_scores:", half_precision_scores(long, long).item())
 
 # %% [markdown]
 # ## 8. A module, and dropout
@@ -796,10 +746,6 @@ print("eval: ", dropping.eval()(torch.ones(6)))
 # **Worked example.** The weights of `drop` apply to the values 2, 4 and 8. In training mode with $(1, 0, \tfrac12)$,
 # the output is $2 + 4 = 6$. In eval mode, it is always $1 + 1 + 2 = 4$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(ScaledDotProductAttention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "ScaledDotProductAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ScaledDotProductAttention(nn.Module):
@@ -837,22 +783,12 @@ grade(ScaledDotProductAttention)
 
 
 # %% tags=["code"]
-def built_in_module(dropout=0.0, width=8):
-    """PyTorch's attention module with one head, its four projections set to the identity."""
-    module = nn.MultiheadAttention(width, 1, dropout=dropout, bias=False, batch_first=True)
-    with torch.no_grad():
-        module.in_proj_weight.copy_(torch.eye(width).repeat(3, 1))
-        module.out_proj.weight.copy_(torch.eye(width))
-    return module
-
-
-make_module = use(ScaledDotProductAttention, otherwise=built_in_module)
 generator = torch.Generator().manual_seed(3)
 example = [torch.randn(n, 8, generator=generator) for n in (4, 6, 6)]  # queries, keys and values of width 8
 
 # %% tags=["picture"]
 # @title The weights in eval mode, twice, and in training mode, twice
-module = make_module(dropout=0.3)
+module = ScaledDotProductAttention(dropout=0.3)
 maps = {}
 with torch.random.fork_rng(), torch.no_grad():
     torch.manual_seed(1)
@@ -860,7 +796,7 @@ with torch.random.fork_rng(), torch.no_grad():
         maps[title] = module.train(training)(*example)[1]
 figures.show(
     figures.scaling.weight_maps(maps, per_row=2),
-    caption=f"Dropout with probability 0.3. Beside each row is its sum. Computed with {make_module.whose}.",
+    caption="Dropout with probability 0.3. Beside each row is its sum.",
 )
 
 # %% [markdown]
@@ -878,7 +814,7 @@ predict("sums in training mode", ...)
 
 # %% tags=["picture"]
 # @title The mean output of more and more draws, compared with the output in eval mode
-module = make_module(dropout=0.3)
+module = ScaledDotProductAttention(dropout=0.3)
 with torch.random.fork_rng(), torch.no_grad():
     torch.manual_seed(0)
     exact = module.eval()(*example)[0]  # (4, 8)
@@ -888,7 +824,7 @@ means = [outputs.unflatten(0, (-1, n)).mean(1) for n in counts]  # each (4096 / 
 distances = [(mean - exact).square().mean().sqrt().item() for mean in means]
 figures.show(
     figures.scaling.settling(counts, distances),
-    caption=f"The mean of n outputs in training mode approaches the output in eval mode. Computed with {make_module.whose}.",
+    caption="The mean of n outputs in training mode approaches the output in eval mode.",
 )
 
 # %% [markdown]
@@ -947,7 +883,10 @@ text = "The boat reached the river bank"
 fig, axes = figures.row(3, width=3.3, height=2.3)
 for ax, (layer, head) in zip(axes, ((0, 3), (1, 0), (2, 2))):
     seen = lm.look(text, layer=layer, head=head)
-    rows = [attend(seen.q[-1:], seen.k, seen.v, scale=scale)[1][0] for scale in (1.0, 24**-0.5, 1 / 24)]
+    rows = [
+        scaled_dot_product_attention(seen.q[-1:], seen.k, seen.v, scale=scale)[1][0]
+        for scale in (1.0, 24**-0.5, 1 / 24)
+    ]
     title = f"layer {layer}, head {head}"
     figures.heat_map(torch.stack(rows), ax=ax, rows=["× 1", "/ √24", "/ 24"], columns=seen.words, title=title)
     ax.tick_params(axis="x", rotation=40)
@@ -955,7 +894,7 @@ figures.show(
     fig,
     alt="Three heat maps of the weights of bank, with one row per scale and one column per word. Not scaled, one or two words "
     "have most of the weight; divided by the root of 24, it is spread more evenly; divided by 24, most evenly.",
-    caption=f"Queries and keys are those of the trained model. Computed with {attend.whose}.",
+    caption="Queries and keys are those of the trained model.",
 )
 
 # %% [markdown]
@@ -979,7 +918,7 @@ story = small_lm.held_out().splitlines()[0]
 def spreads(model):
     """The spread of the unscaled scores in each layer and head of the small model, (3, 4)."""
     seen = [[model.look(story, layer, head) for head in range(4)] for layer in range(3)]
-    return torch.stack([torch.stack([spread(head.q, head.k) for head in layer]) for layer in seen])
+    return torch.stack([torch.stack([score_std(head.q, head.k) for head in layer]) for layer in seen])
 
 
 # %%
@@ -1060,7 +999,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The same text, random numbers and matrices as in lesson 3, with scaled scores. {so_far.whose}",
+    caption="The same text, random numbers and matrices as in lesson 3, with scaled scores.",
 )
 
 # %% [markdown]
@@ -1084,10 +1023,6 @@ figures.show(
 #
 # **Worked example.** With the scale 1, the scores $(0, \ln 3)$ have the weights $(\tfrac14, \tfrac34)$ and the entropy
 # 0.562. With the scale 2 they have $(\tfrac1{10}, \tfrac9{10})$ and 0.325. You want 0.4. Which scale do you try next?
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(scale_for_entropy)
 
 
 # %%
@@ -1123,10 +1058,9 @@ W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])
 W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])
 W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
 q, k, v = x @ W_q, x @ W_k, x @ W_v
-output, weights = attend(q, k, v)
+output, weights = scaled_dot_product_attention(q, k, v)
 figures.show(
     figures.overview("scaling", complete=True, x=x, q=q, k=k, v=v, scores=q @ k.mT, weights=weights, output=output),
-    caption=f"Computed with {attend.whose}.",
 )
 
 # %% [markdown]

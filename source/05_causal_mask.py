@@ -40,8 +40,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    torch_fallbacks,
-    use,
+    solution,
 )
 from torch import nn
 
@@ -132,10 +131,6 @@ predict("the keys that are shown and wanted", ...)
 #
 # $$ \mathbf{M} = \begin{pmatrix} 0 & 0 & 0 & 1 & 1 \\ 0 & 0 & 0 & 0 & 1 \\ 0 & 0 & 0 & 0 & 0 \end{pmatrix} $$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(causal_mask)
-
 
 # %% nbgrader={"grade": false, "grade_id": "causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
@@ -155,7 +150,7 @@ def causal_mask(T: int, S: int | None = None, device: torch.device | str | None 
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_causal_mask", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(causal_mask)
+check(causal_mask)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -164,14 +159,13 @@ grade(causal_mask)
 
 # %% tags=["picture"]
 # @title Tables of ticks and crosses for six, two and one query
-mask_for = use(causal_mask, torch_fallbacks.causal_mask)
-sizes = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1)}
+sizes = {f"T = {n}, S = {len(words)}": causal_mask(n, len(words)) for n in (6, 2, 1)}
 figures.show(
     figures.masks.tables(sizes, words),
     alt="Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above "
     "the diagonal. Two queries, river and bank: a single cross, where river meets bank. One query, "
     "bank: no cross at all.",
-    caption=f"✓ may be seen, ✗ is blocked. Computed with {mask_for.whose}.",
+    caption="✓ may be seen, ✗ is blocked.",
 )
 
 # %% [markdown]
@@ -184,8 +178,7 @@ figures.show(
 # %% tags=["picture"]
 # @title A slider: the sentence grows, and one query asks for its newest word
 def newest_word(S):
-    mask_for = use(causal_mask, torch_fallbacks.causal_mask)
-    panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
+    panels = {"ends aligned": causal_mask(1, S), "starts aligned": causal_mask(S)[:1]}
     picture = figures.masks.tables(panels, words[:S], per_row=1)
     alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only The if the starts are."
     return figures.with_alt_text(picture, alt)
@@ -228,10 +221,6 @@ figures.show(
 # Build this mask. A sentence without words has the length 0, and its row is all True.
 #
 # **Worked example.** Lengths (1, 3) and $S = 3$ give the rows (0, 1, 1) and (0, 0, 0), in a tensor of shape (2, 1, 1, 3).
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(padding_mask)
 
 
 # %% nbgrader={"grade": false, "grade_id": "padding_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -284,13 +273,12 @@ check(decoder_mask)
 
 # %% tags=["picture"]
 # @title Both masks together, for each of the three sentences
-both_for = use(decoder_mask)
-both = both_for(lengths, 6)  # (B, 1, T, T)
+both = decoder_mask(lengths, 6)  # (B, 1, T, T)
 figures.show(
     figures.masks.tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
     alt="Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: the "
     "last two columns are all crosses, too. Length 2: the last four columns are all crosses.",
-    caption=f"causal | padding, for the three sentences. Computed with {both_for.whose}.",
+    caption="causal | padding, for the three sentences.",
 )
 
 # %% [markdown]
@@ -343,7 +331,7 @@ def example_scores(T=6, K=4, seed=4):
 # %% tags=["picture"]
 # @title A slider: the fill and the size of the scores, and what gets through
 def filled(fill, times):
-    mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+    mask = causal_mask(6)
     weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
     through = (weights * mask).sum(-1).max()
     picture = figures.masks.weights({f"on the future: {through:.4f}": (weights, None)}, stairs=True)
@@ -433,10 +421,6 @@ print(f"loss: {loss:.3f}   gradient of W: {gradient.tolist()}")
 #
 # **Worked example.** Scores (0, $\ln 3$, 5), all blocked, give (0, 0, 0).
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(masked_softmax)
-
 
 # %% nbgrader={"grade": false, "grade_id": "masked_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -464,23 +448,20 @@ grade(masked_softmax)
 
 # %% tags=["picture"]
 # @title Scores, masked scores and weights, side by side
-softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 scores = sentence.x @ sentence.x.T / 3**0.5
 figures.show(
-    figures.masks.before_and_after(scores, mask, softmax_of(scores, mask), words),
+    figures.masks.before_and_after(scores, mask, masked_softmax(scores, mask), words),
     alt="Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
     "1.00 in the first cell, every row sharing 1 among the cells up to the diagonal.",
-    caption=f"Computed with {softmax_of.whose}.",
 )
 
 # %% tags=["picture"]
 # @title A row that is fully blocked, before and after the repair
-naive = use(fill_and_softmax)
 row_blocked = mask | (torch.arange(6) == 3)[:, None]
 panels = {
-    "before: fill, then softmax": (naive, naive(scores, row_blocked)),
-    "after: masked_softmax": (softmax_of, softmax_of(scores, row_blocked)),
+    "before: fill, then softmax": (fill_and_softmax, fill_and_softmax(scores, row_blocked)),
+    "after: masked_softmax": (masked_softmax, masked_softmax(scores, row_blocked)),
 }
 fig, axes = figures.row(4, width=3.5, height=3.5)
 details = []
@@ -497,7 +478,7 @@ for (title, (function, weights)), left, right in zip(panels.items(), axes[::2], 
 figures.show(
     fig,
     alt=f"Two maps of weights, each beside the gradient of W. {'; '.join(details)}.",
-    caption=f"The sum of row 3 is now {float(softmax_of(scores, row_blocked)[3].sum()):g}. Before: {naive.whose}. After: {softmax_of.whose}.",
+    caption=f"The sum of row 3 is now {float(masked_softmax(scores, row_blocked)[3].sum()):g}.",
 )
 
 # %% [markdown]
@@ -521,10 +502,6 @@ figures.show(
 # **Worked example.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$, and two keys (1, 0, 0, 0) and (4, 0, 0, 0) with the
 # values (5,) and (7,). The scaled scores are (1, 4). If the second key is blocked, the weights are (1, 0) and the output is
 # (5,). If both are, the weights are (0, 0) and the output is (0,).
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(masked_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "masked_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -566,18 +543,17 @@ def example_tokens(T=6, D=4, seed=8):
 
 # %% tags=["picture"]
 # @title Weights without a mask and with one
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 x = sentence.x
 panels = {
-    "bidirectional": (attend(x, x, x)[1], None),
-    "causal": (attend(x, x, x, mask)[1], mask),
+    "bidirectional": (masked_attention(x, x, x)[1], None),
+    "causal": (masked_attention(x, x, x, mask)[1], mask),
 }
 figures.show(
     figures.masks.weights(panels, words),
     alt="Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the "
     "triangle above the diagonal is hatched, and each row's weights are spread over what is left.",
-    caption=f"The same words, without and with a mask. Computed with {attend.whose}.",
+    caption="The same words, without and with a mask.",
 )
 
 # %% [markdown]
@@ -604,7 +580,7 @@ figures.show(
 predict("what the first word sees", ...)
 
 # %% tags=["code"]
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 x = sentence.x[None]  # (1, 6, 3)
 
 module = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
@@ -620,7 +596,6 @@ print(f"the function, given ~mask, differs from the module by {(negated - by_mod
 
 # %% tags=["picture"]
 # @title The same mask, given to both: two pictures
-attend = use(masked_attention, torch_fallbacks.masked_attention)
 panels = {
     "nn.MultiheadAttention\n(attn_mask=mask)": (by_module, mask),
     "F.scaled_dot_product_attention\n(attn_mask=mask)": (by_function, ~mask),
@@ -629,8 +604,8 @@ figures.show(
     figures.masks.weights(panels, words, stairs=True, cell=0.5),
     alt="Two maps of weights, with the same mask given to both. nn.MultiheadAttention fills the triangle below the stairs. "
     "F.scaled_dot_product_attention fills the triangle above them; its last row is hatched throughout.",
-    caption=f"Orange stairs: where the future begins. {attend.whose[0].upper()}{attend.whose[1:]} differs from the left map by "
-    f"{(attend(x, x, x, mask)[1][0] - by_module).abs().max():.0e}.",
+    caption=f"Orange stairs: where the future begins. `masked_attention` differs from the left map by "
+    f"{(masked_attention(x, x, x, mask)[1][0] - by_module).abs().max():.0e}.",
 )
 
 # %% [markdown]
@@ -656,7 +631,7 @@ def additive_mask(mask: torch.Tensor) -> torch.Tensor:
 check(additive_mask)
 
 # %% tags=["picture"]
-added = use(additive_mask)(mask)
+added = additive_mask(mask)
 moved = module(x, x, x, attn_mask=added)[1][0] - F.scaled_dot_product_attention(x, x, identity, attn_mask=added)[0]
 print(f"with a mask to add, module and function differ by {moved.abs().max():.0e}")
 
@@ -713,10 +688,6 @@ predict("the leak that the draft misses", ...)
 # token 2 by 1, and output 1 moves by 0.001: `True`. A function that adds the token *before*: `False`. Any function with
 # $T = 1$: `False`, since no input is later.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sees_the_future)
-
 
 # %% nbgrader={"grade": false, "grade_id": "sees_the_future", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sees_the_future(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> bool:
@@ -742,13 +713,11 @@ grade(sees_the_future)
 # %% [markdown]
 # ### Eight suspects
 #
-# Here are eight attention functions, A to H. Until your detector passes, the first draft takes its place.
+# Here are eight attention functions, A to H.
 
 # %% tags=["code"]
-detector = use(sees_the_future, first_draft)
-print("Detector:", detector.whose)
 for letter in sample_models.SUSPECTS:
-    verdict = "LEAKS" if detector(sample_models.suspect(letter), example_tokens()) else "clean"
+    verdict = "LEAKS" if sees_the_future(sample_models.suspect(letter), example_tokens()) else "clean"
     print(f"  {letter}  {verdict}")
 
 # %% [markdown]
@@ -776,9 +745,9 @@ check(who_sees_whom)
 
 # %% tags=["picture"]
 # @title The eight suspects, measured
-measure = use(who_sees_whom)
 measured = {
-    f"suspect {letter}": measure(sample_models.suspect(letter), example_tokens()) for letter in sample_models.SUSPECTS
+    f"suspect {letter}": who_sees_whom(sample_models.suspect(letter), example_tokens())
+    for letter in sample_models.SUSPECTS
 }
 figures.show(
     figures.masks.tables(measured, per_row=4, stairs=True),
@@ -786,7 +755,7 @@ figures.show(
     "stairs only. C: two steps beyond the stairs. E: the first three positions see one another. F: "
     "ticks on and above the diagonal, but a single one in row 4 and none in the last row. G: one step beyond "
     "the stairs. H: below the stairs, but row 3 has only key 0, and rows 4 and 5 have only the first keys and their own.",
-    caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
+    caption="✓ this output moves if that input changes.",
 )
 
 # %% [markdown]
@@ -876,13 +845,12 @@ class HurriedLayer(nn.Module):
 
 
 # %% tags=["picture"]
-detector, steady = use(sees_the_future, first_draft), use(repeatable)
 for layer in (CausalLayer(), HurriedLayer()):
     for mode in ("training", "eval"):
-        verdict = "LEAKS" if detector(steady(layer.train(mode == "training"), 0), example_tokens()) else "clean"
+        verdict = (
+            "LEAKS" if sees_the_future(repeatable(layer.train(mode == "training"), 0), example_tokens()) else "clean"
+        )
         print(f"{type(layer).__name__:13} in {mode:8} mode: {verdict}")
-print("Detector:", detector.whose)
-print("Same random numbers:", steady.whose)
 
 # %% [markdown]
 # The code for training has no mask, but all tests in eval mode pass. In June 2026, a user found a related bug in Keras:
@@ -952,12 +920,11 @@ def train_on_noise(attend, steps=250, seed=0):
 predict("the losses that fall", ...)
 
 # %% tags=["model"]
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(12)
+mask = causal_mask(12)
 
 
 def causal(query, key, value):
-    return attend(query, key, value, mask)[0]
+    return masked_attention(query, key, value, mask)[0]
 
 
 def lowered_by_6(query, key, value):
@@ -968,8 +935,8 @@ def lowered_by_6(query, key, value):
 trained = {
     "right mask": train_on_noise(causal),
     "lowered by 6": train_on_noise(lowered_by_6),
-    "one key too many": train_on_noise(lambda q, k, v: attend(q, k, v, mask.triu(2))[0]),
-    "no mask": train_on_noise(lambda q, k, v: attend(q, k, v)[0]),
+    "one key too many": train_on_noise(lambda q, k, v: masked_attention(q, k, v, mask.triu(2))[0]),
+    "no mask": train_on_noise(lambda q, k, v: masked_attention(q, k, v)[0]),
 }
 runs = {name: losses for name, (model, losses) in trained.items()}
 
@@ -984,7 +951,7 @@ figures.show(
     ),
     alt="Loss against training step. With a right mask it stays at 2.08. Without a mask, and with one key too many, it falls "
     "to 0.2 within 25 steps. With blocked scores lowered by 6 it stays near 2.08 for about 80 steps, then falls below 1.",
-    caption=f"Training on random tokens. Computed with {attend.whose}.",
+    caption="Training on random tokens.",
 )
 
 # %% [markdown]
@@ -1023,13 +990,12 @@ predict("the position that fails", ...)
 
 # %% tags=["picture"]
 # @title Accuracy at each position, without a mask and with one
-by_position = use(accuracy_by_position)
 ids = torch.randint(8, (1000, 13), generator=torch.Generator().manual_seed(1))
 fig, axes = figures.row(2, width=4.8, height=2.9)
 details = []
 for ax, name in zip(axes, ("no mask", "right mask")):
     with torch.no_grad():
-        share = by_position(trained[name][0](ids[:, :-1]), ids[:, 1:])
+        share = accuracy_by_position(trained[name][0](ids[:, :-1]), ids[:, 1:])
     figures.bars(share, [str(i) for i in range(12)], ax=ax, title=name, limit=1.15)
     ax.set_xlabel("position")
     ax.axhline(1 / 8, color="grey", linestyle=":")
@@ -1039,7 +1005,7 @@ for ax, name in zip(axes, ("no mask", "right mask")):
 figures.show(
     fig,
     alt=f"Two bar charts of accuracy at positions 0 to 11. {'; '.join(details)}.",
-    caption=f"Dotted: guessing, 1/8. Accuracy: {by_position.whose}. Attention: {attend.whose}.",
+    caption="Dotted: guessing, 1/8.",
 )
 
 # %% [markdown]
@@ -1158,7 +1124,7 @@ def hide(d):
     raise NotImplementedError  # replace this line
 
 
-# Your code: lm.compare(mask=hide(d), masked_softmax=softmax_of)[0] is the loss for one distance; then a plot
+# Your code: lm.compare(mask=hide(d), masked_softmax=masked_softmax)[0] is the loss for one distance; then a plot
 
 finding = ...  # the smallest distance whose key costs less than 0.1 nats
 
@@ -1177,7 +1143,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 and 4. Hatched: blocked. {so_far.whose}",
+    caption="The letters and numbers of lessons 3 and 4. Hatched: blocked.",
 )
 
 # %% [markdown]
@@ -1201,10 +1167,6 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 #
 # **Worked example.** Five letters, width 2: the first sees itself, every other one itself and the letter before. So nine
 # cells are open.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sliding_window)
 
 
 # %%
@@ -1233,14 +1195,13 @@ check(sliding_window)
 
 # %% tags=["picture"]
 # @title What you have built so far
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 x = sentence.x
-output, weights = attend(x, x, x, mask)
+output, weights = masked_attention(x, x, x, mask)
 hatched = weights.masked_fill(mask, -torch.inf)  # the diagram hatches -inf
 figures.show(
     figures.overview("mask", complete=True, x=x, scores=x @ x.T, weights=hatched, output=output),
-    caption=f"Scores, weights and output of the six words; hatched: blocked. Computed with {attend.whose}.",
+    caption="Scores, weights and output of the six words; hatched: blocked.",
 )
 
 # %% [markdown]

@@ -38,8 +38,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    torch_fallbacks,
-    use,
+    solution,
 )
 from torch import nn
 
@@ -136,7 +135,7 @@ def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple
 
 
 # %%
-check(attend)
+check(attend)  # NameError? Run the notebook's first cell
 
 # %% [markdown]
 # ### Exercise: heads in a loop
@@ -178,19 +177,18 @@ X = sentence.x @ matrix(3, D)  # (T, D): the three numbers of each word, spread 
 heads = [(3 * matrix(D, K), matrix(D, K), matrix(D, K)) for _ in range(H)]
 W_o = matrix(D, D)
 
-by_loop = use(heads_by_loop)(X, heads) @ W_o  # (T, D)
+by_loop = heads_by_loop(X, heads) @ W_o  # (T, D)
 print("two heads, side by side and mixed:", tuple(by_loop.shape))
 
 # %% tags=["picture"]
 # @title Two heads: queries, keys, weights, values, outputs
-one_head = use(attend)
 q, k, v = (torch.stack([X @ head[i] for head in heads]) for i in range(3))  # each (H, T, K)
-found, maps = one_head(q, k, v)  # (H, T, K), (H, T, T)
+found, maps = attend(q, k, v)  # (H, T, K), (H, T, T)
 favourites = maps.argmax(-1)  # (H, T)
 figures.show(
     figures.heads(q, k, v, maps, found, words),
     caption=f"Each head weighs the words in its own way: for {int((favourites[0] != favourites[1]).sum())} of the 6 "
-    f"words, the two heads prefer different ones. Computed with {one_head.whose}.",
+    "words, the two heads prefer different ones.",
 )
 
 # %% [markdown]
@@ -270,14 +268,13 @@ check(addresses)
 
 # %% tags=["picture"]
 # @title The addresses after reshape alone, and in the heads that you want
-where = use(addresses)
 cut = small.reshape(2, 4, 3)
 figures.show(
     figures.multi_head.addresses(
         {
             "small\nstrides (6, 1)": small,
-            f"reshape(2, 4, 3)\nstrides {cut.stride()}": where(cut.shape, cut.stride()),
-            "wanted\nstrides (3, 6, 1)": where((2, 4, 3), (3, 6, 1)),
+            f"reshape(2, 4, 3)\nstrides {cut.stride()}": addresses(cut.shape, cut.stride()),
+            "wanted\nstrides (3, 6, 1)": addresses((2, 4, 3), (3, 6, 1)),
         },
         band=3,
         width=6,
@@ -285,7 +282,7 @@ figures.show(
     alt="Tables of the addresses 0 to 23, shaded by the head that should own them. In small, four words of six, head 0 "
     "owns the left three columns. After reshape, head 0 has the addresses 0 to 11, half of them from head 1's columns. "
     "Wanted: head 0 has 0 1 2, 6 7 8, 12 13 14 and 18 19 20, all its own.",
-    caption=f"A dot marks the numbers that belong to head 1. Computed with {where.whose}.",
+    caption="A dot marks the numbers that belong to head 1.",
 )
 
 # %% [markdown]
@@ -327,10 +324,6 @@ figures.show(
 # head 0 has 1, 2, 3 and 4, you have cut between words.)
 #
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(split_heads)
-
 
 # %% nbgrader={"grade": false, "grade_id": "split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
@@ -348,7 +341,7 @@ def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(split_heads)  # NameError? Run the notebook's first cell
+check(split_heads)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -389,10 +382,6 @@ print("reshape:", outputs.transpose(0, 1).reshape(4, 6)[0])
 # **Worked example.** With $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ in head 0 and
 # $\begin{pmatrix} 3 & 4 \\ 7 & 8 \end{pmatrix}$ in head 1, word 0 is $(1, 2, 3, 4)$ again, and word 1 is $(5, 6, 7, 8)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(merge_heads)
-
 
 # %% nbgrader={"grade": false, "grade_id": "merge_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
@@ -406,7 +395,7 @@ def merge_heads(x: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_merge_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(merge_heads)  # NameError? Run the notebook's first cell
+check(merge_heads)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -458,9 +447,8 @@ def multi_head_by_einsum(
 check(multi_head_by_einsum)
 
 # %% tags=["code"]
-from_matrices, by_letters = use(multi_head), use(multi_head_by_einsum)
-at_once, weights = from_matrices(X[None], W_q, W_k, W_v, W_o, H)  # (1, T, D), (1, H, T, T)
-by_einsum, _ = by_letters(X[None], W_q, W_k, W_v, W_o, H)
+at_once, weights = multi_head(X[None], W_q, W_k, W_v, W_o, H)  # (1, T, D), (1, H, T, T)
+by_einsum, _ = multi_head_by_einsum(X[None], W_q, W_k, W_v, W_o, H)
 torch.testing.assert_close(at_once[0], by_loop)
 torch.testing.assert_close(by_einsum[0], by_loop)
 print("The loop, split and merge, and einsum give the same numbers.")
@@ -478,8 +466,6 @@ lm = small_lm.load()
 def split_by_reshape(x, n_heads):
     return x.reshape(len(x), n_heads, x.shape[1], -1)
 
-
-split_by_reshape.whose = "a split by reshape alone"  # its name in the line that `compare` prints
 
 # %%
 # The loss: "about 0.7", "about 6.9" or "about 9"
@@ -550,10 +536,6 @@ figures.show(
 #
 # The output is $\bigl(\tfrac12 \ln 3,\; 4\bigr) = (0.55, 4)$ for word 0, and $(0.77 \ln 3,\; 8) = (0.85, 8)$ for word 1.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(MultiHeadAttention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(nn.Module):
@@ -601,7 +583,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_MultiHeadAttention", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
-check(MultiHeadAttention)  # NameError? Run the notebook's first cell
+check(MultiHeadAttention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -692,16 +674,14 @@ def give_weights(module, W_q, W_k, W_v, W_o):
     return module
 
 
-Heads = use(MultiHeadAttention, otherwise=BuiltIn)  # your class once it passes
-
 # %% [markdown]
 # With the same matrices, all three levels must agree in the output, in the weights of every head, and in the gradient that
 # reaches the input.
 
 # %% tags=["code"]
 levels = {
-    "matrices": lambda x: from_matrices(x, W_q, W_k, W_v, W_o, H),
-    "module": give_weights(Heads(D, H), W_q, W_k, W_v, W_o),
+    "matrices": lambda x: multi_head(x, W_q, W_k, W_v, W_o, H),
+    "module": give_weights(MultiHeadAttention(D, H), W_q, W_k, W_v, W_o),
     "built-in": give_weights(BuiltIn(D, H), W_q, W_k, W_v, W_o),
 }
 sentences = torch.randn(2, T, D, generator=generator)
@@ -720,7 +700,6 @@ for name in ("module", "built-in"):
         print(f"{name:9} {what:9} {tuple(expected.shape)!s:15} at most {error:.0e} from level 1")
     for parameter, tensor in levels[name].named_parameters():
         print(f"{'':9} {parameter:22} {tuple(tensor.shape)}")
-print("Level 2 is", Heads.whose)
 
 # %% [markdown]
 # Differences of a few units in the seventh digit are rounding. (By default, PyTorch's layer also has biases. Lesson 3
@@ -736,10 +715,6 @@ print("Level 2 is", Heads.whose)
 #
 # **Worked example.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight`
 # is $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(load_torch_weights)
 
 
 # %% nbgrader={"grade": false, "grade_id": "load_torch_weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -760,7 +735,7 @@ def load_torch_weights(ours: nn.Module, theirs: nn.MultiheadAttention) -> nn.Mod
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_load_torch_weights", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(load_torch_weights)  # NameError? Run the notebook's first cell
+check(load_torch_weights)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -772,16 +747,8 @@ grade(load_torch_weights)
 
 
 # %% tags=["code"]
-def by_state_dict(ours, theirs):
-    """Until your function passes: the built-in layer once more, with the same state."""
-    ours = BuiltIn(theirs.embed_dim, theirs.num_heads)
-    ours.layer.load_state_dict(theirs.state_dict())
-    return ours
-
-
-load = use(load_torch_weights, otherwise=by_state_dict)
 theirs = nn.MultiheadAttention(512, 8, bias=False, batch_first=True)
-ours = load(Heads(512, 8), theirs)
+ours = load_torch_weights(MultiHeadAttention(512, 8), theirs)
 long = torch.randn(2, 32, 512, generator=generator)
 others = torch.randn(2, 20, 512, generator=generator)
 causal = torch.ones(32, 32, dtype=torch.bool).triu(diagonal=1)
@@ -792,7 +759,6 @@ with torch.no_grad():
         torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(weights.mean(dim=1), average, atol=1e-5, rtol=1e-4)
         print(f"equal: output {tuple(output.shape)}, weights {tuple(weights.shape)} against {tuple(average.shape)}")
-print("Weights moved by", load.whose)
 
 # %% [markdown]
 # ### Predict: a row of weights in training mode
@@ -806,7 +772,7 @@ predict("the sum of a row in training mode", ...)
 # %% tags=["picture"]
 with torch.random.fork_rng(devices=[]), torch.no_grad():
     torch.manual_seed(1)
-    noisy = Heads(D, H, dropout=0.25).train()
+    noisy = MultiHeadAttention(D, H, dropout=0.25).train()
     print("training:  ", noisy(sentences)[1][0, 0].sum(-1))
     print("evaluating:", noisy.eval()(sentences)[1][0, 0].sum(-1))
 
@@ -855,12 +821,11 @@ check(share_back)
 
 # %% tags=["picture"]
 # @title Twelve heads: the mean weight on the word itself, the word before, and the last time
-share = use(share_back)
 distances = {"itself": 0, "the word before": 1, "the same word last time": 12, "the word after that": 11}
 places = [(layer, head) for layer in range(3) for head in range(4)]
 measured = torch.stack(
     [
-        torch.stack([share(lm.look(twice, layer, head).weights, distance) for distance in distances.values()])
+        torch.stack([share_back(lm.look(twice, layer, head).weights, distance) for distance in distances.values()])
         for layer, head in places
     ]
 )  # (12, 4)
@@ -873,7 +838,7 @@ figures.show(
         for column, values in zip(distances, measured.T)
     )
     + ". All four heads of layer 2 have more than 0.8 on the word after the same word last time.",
-    caption=f"Columns are 0, 1, 12 and 11 positions back. Computed with {share.whose}.",
+    caption="Columns are 0, 1, 12 and 11 positions back.",
 )
 
 # %% [markdown]
@@ -986,16 +951,14 @@ check(silence)
 # `figures.bars(numbers, labels)`. Your finding is the growth for all four together, divided by the *sum* of the four single
 # growths. It is 1 if each head does work of its own.
 
+
 # %% tags=["experiment"]
-quiet, merge = use(silence), use(merge_heads, torch_fallbacks.merge_heads)
-
-
 def loss_without(layer, heads):
     """The small model's loss on held-out stories while these heads of one layer are silent; [] silences none."""
     calls = itertools.count()  # the model merges once in each of its three layers
 
     def merge_without(outputs):
-        return merge(quiet(outputs, heads) if next(calls) % 3 == layer else outputs)
+        return merge_heads(silence(outputs, heads) if next(calls) % 3 == layer else outputs)
 
     with contextlib.redirect_stdout(io.StringIO()):
         return lm.compare(merge=merge_without)[0]
@@ -1025,7 +988,7 @@ def learn_two_questions(n_heads, steps=300):
     generator = torch.Generator().manual_seed(0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        layer, read = Heads(32, n_heads), nn.Linear(32, 12)
+        layer, read = MultiHeadAttention(32, n_heads), nn.Linear(32, 12)
     optimizer = torch.optim.Adam([*layer.parameters(), *read.parameters()], lr=0.01)
     positions = torch.eye(8).expand(64, 8, 8)
     losses = []
@@ -1074,7 +1037,7 @@ predict("the worst number of heads", ...)
 runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
 figures.show(
     figures.multi_head.by_number({n: losses for n, (losses, _) in runs.items()}, floor=0.5),
-    caption=f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
+    caption="Every layer here has the same number of parameters.",
 )
 
 # %% tags=["picture"]
@@ -1118,7 +1081,7 @@ class WrongHeads(nn.Module):
     def __init__(self, d_model, n_heads, mistake):
         super().__init__()
         self.n_heads = n_heads
-        self.split = split_by_reshape if mistake == "split" else torch_fallbacks.split_heads
+        self.split = split_by_reshape if mistake == "split" else split_heads
         for name in ("W_q", "W_k", "W_v", "W_o"):
             setattr(self, name, nn.Linear(d_model, d_model, bias=False))
 
@@ -1130,7 +1093,7 @@ class WrongHeads(nn.Module):
 
 
 makers = {
-    "right": lambda: Heads(32, 4),
+    "right": lambda: MultiHeadAttention(32, 4),
     "wrong split": lambda: WrongHeads(32, 4, "split"),
     "wrong merge": lambda: WrongHeads(32, 4, "merge"),
 }
@@ -1193,7 +1156,6 @@ figures.show(
     "wrong split stay at 2.77, wrong merge falls to "
     f"{trained['predict']['wrong merge'][-1]:.2f}, which is impossible without seeing the "
     "future.",
-    caption=f'"right" is {Heads.whose}.',
 )
 
 # %% [markdown]
@@ -1233,7 +1195,6 @@ check(shuffle_error)
 
 # %% tags=["picture"]
 # @title The largest difference that each of the three tests finds
-unshuffled = use(shuffle_error)
 
 
 @torch.no_grad()
@@ -1249,7 +1210,7 @@ def examine(attention):
     reference = give_weights(BuiltIn(32, 4), *matrices)
     earlier = attention(x, mask=causal)[0] - attention(changed, mask=causal)[0]
     return {
-        "shuffle": unshuffled(attention(x)[0], attention(x[:, order])[0], order).item(),
+        "shuffle": shuffle_error(attention(x)[0], attention(x[:, order])[0], order).item(),
         "change the last word": earlier[:, :-1].abs().max().item(),
         "compare": (attention(x)[0] - reference(x)[0]).abs().max().item(),
     }
@@ -1292,10 +1253,6 @@ predict("the parameters that eight heads add", ...)
 # **Worked example.** `nn.Linear(3, 2)` has $3 \cdot 2$ weights and 2 biases: 8. With its bias frozen: 6.
 # `nn.Sequential(a, a)`, where both entries are the same `nn.Linear(3, 3, bias=False)`: 9, not 18.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(count_parameters)
-
 
 # %% nbgrader={"grade": false, "grade_id": "count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(module: nn.Module) -> int:
@@ -1309,7 +1266,7 @@ def count_parameters(module: nn.Module) -> int:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_count_parameters", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(count_parameters)  # NameError? Run the notebook's first cell
+check(count_parameters)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -1318,22 +1275,15 @@ grade(count_parameters)
 
 
 # %% tags=["code"]
-def by_flattening(module):
-    """Until your function passes: all parameters (none is frozen here) in one long vector."""
-    return nn.utils.parameters_to_vector(module.parameters()).numel()
-
-
-count = use(count_parameters, otherwise=by_flattening)
 for n_heads in (1, 2, 8, 64):
-    layer = Heads(512, n_heads)
-    print(f"width 512, {n_heads:2} heads of width {512 // n_heads:3}: {count(layer):,} parameters")
+    layer = MultiHeadAttention(512, n_heads)
+    print(f"width 512, {n_heads:2} heads of width {512 // n_heads:3}: {count_parameters(layer):,} parameters")
 table = nn.Embedding(1000, 64)
 read_out = nn.Linear(64, 1000, bias=False)
-untied = count(nn.ModuleList([table, read_out]))
+untied = count_parameters(nn.ModuleList([table, read_out]))
 read_out.weight = table.weight  # one table for reading in and for writing out
-tied = count(nn.ModuleList([table, read_out]))
+tied = count_parameters(nn.ModuleList([table, read_out]))
 print(f"a table of 1000 words, and its read-out: {untied:,}; tied: {tied:,}")
-print("Counted by", count.whose)
 
 # %% [markdown]
 # ## The model so far
@@ -1348,7 +1298,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 to 5, in two heads. Hatched cells: blocked. {so_far.whose}",
+    caption="The letters and numbers of lessons 3 to 5, in two heads. Hatched cells: blocked.",
 )
 
 # %% [markdown]
@@ -1375,10 +1325,6 @@ figures.show(
 # **Worked example.** $d = 2$, two heads of one number each, `W_v = [[1, 2], [3, 4]]` and `W_o = [[5, 6], [7, 8]]`. The word
 # $(1, 0)$ has the value 1 in head 0. The output that head 0 makes of it is $(5, 7)$, which is the first row of
 # $\mathbf{M}_0$. What is the second, for the word $(0, 1)$?
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(value_output_matrices)
 
 
 # %%
@@ -1409,14 +1355,13 @@ check(value_output_matrices)
 
 # %% tags=["picture"]
 # @title The diagram up to here, with the numbers of head 0
-one_head = use(attend)
 q, k, v = (X @ matrices for matrices in heads[0])
-output, weights = one_head(q, k, v)
+output, weights = attend(q, k, v)
 figures.show(
     figures.overview(
         "heads", complete=True, x=X, q=q, k=k, v=v, scores=q @ k.T / K**0.5, weights=weights, output=output
     ),
-    caption=f"Head 0 of section 2. Computed with {one_head.whose}.",
+    caption="Head 0 of section 2.",
 )
 
 # %% [markdown]

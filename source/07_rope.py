@@ -24,8 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
-from course.models import exercise_fallbacks, torch_fallbacks
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, solution
 from torch import nn
 
 begin("07_rope")
@@ -121,10 +120,6 @@ figures.show(
 # | each token minus the mean | −3, −1, 4 | −1, 4, −3 | −1, 4, −3 | yes |
 # | the mean of everything up to and including it | 2, 3, 5 | 3, 5, 2 | 4, 6.5, 5 | no |
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(is_order_blind)
-
 
 # %% nbgrader={"grade": false, "grade_id": "is_order_blind", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def is_order_blind(attention, x: torch.Tensor, permutation: torch.Tensor) -> bool:
@@ -140,7 +135,7 @@ def is_order_blind(attention, x: torch.Tensor, permutation: torch.Tensor) -> boo
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_is_order_blind", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(is_order_blind)
+check(is_order_blind)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -152,11 +147,6 @@ grade(is_order_blind)
 
 
 # %% tags=["code"]
-def first_output_turns_up(attention, x, permutation):
-    """A rough test: whether the first token's output is among the outputs for the permuted input."""
-    return bool((attention(x[permutation]) - attention(x)[0]).abs().amax(-1).min() < 1e-4)
-
-
 def causal(x):
     """`plain` with a causal mask: word i sees the words 0 … i."""
     future = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
@@ -164,15 +154,13 @@ def causal(x):
 
 
 added = torch.randn(6, 3, generator=torch.Generator().manual_seed(7))  # (T, D): a vector for each position
-blind = use(is_order_blind, otherwise=first_output_turns_up)
 for name, function in {
     "plain self-attention": plain,
     "its outputs, doubled": lambda x: 2 * plain(x),
     "with a causal mask": causal,
     "with a vector added for each position": lambda x: plain(x + added),
 }.items():
-    print(f"{name:38} order-blind: {blind(function, X, permutation)}")
-print("Computed with", blind.whose)
+    print(f"{name:38} order-blind: {is_order_blind(function, X, permutation)}")
 
 # %% [markdown]
 # A causal mask lets attention see some of the order. The transformer of 2017 added a vector for its position to each word,
@@ -210,29 +198,26 @@ check(turn)
 
 # %% tags=["picture"]
 # @title A slider: one vector, turned by hand
-turn_by = use(turn)
 vector = torch.tensor([2.0, 0.5])
 
 
 def by_hand(angle):
     """A picture of a vector and of the same vector turned by an angle."""
-    return figures.rope.by_hand(vector, turn_by(vector, angle), angle)
+    return figures.rope.by_hand(vector, turn(vector, angle), angle)
 
 
 sliders.slider(by_hand, start={"angle": 1.0}, strip=[0.5, 1.0, 2.0, 6.3], angle=[round(0.1 * i, 1) for i in range(64)])
-print("Dashed: the vector before it is turned. Computed with", turn_by.whose)
+print("Dashed: the vector before it is turned.")
 
 # %% [markdown]
 # RoPE turns a vector of two numbers at position $m$ by $m$ radians:
 
 # %% tags=["picture"]
 # @title One vector at six positions
-turn_by = use(turn)
-six = torch.stack([turn_by(torch.tensor([2.0, 0.5]), position) for position in range(6)])  # (6, 2)
+six = torch.stack([turn(torch.tensor([2.0, 0.5]), position) for position in range(6)])  # (6, 2)
 figures.show(
     figures.rope.turned(six, range(6)),
-    caption="One vector at positions 0 to 5. Each step turns it by one radian, 57 degrees; its length stays the same. "
-    f"Computed with {turn_by.whose}.",
+    caption="One vector at positions 0 to 5. Each step turns it by one radian, 57 degrees; its length stays the same.",
 )
 
 # %% [markdown]
@@ -240,13 +225,12 @@ figures.show(
 
 # %% tags=["picture"]
 # @title Sliders: the positions of a query and of a key
-turn_by = use(turn)
 
 
 def query_and_key(query_at, key_at):
     """A picture of a query and a key, each turned by its position."""
     query, key = torch.tensor([1.5, 0.4]), torch.tensor([1.0, 0.9])
-    return figures.rope.pair(turn_by(query, query_at), turn_by(key, key_at), (query_at, key_at))
+    return figures.rope.pair(turn(query, query_at), turn(key, key_at), (query_at, key_at))
 
 
 sliders.slider(
@@ -256,7 +240,6 @@ sliders.slider(
     query_at=(0, 12, 1),
     key_at=(0, 12, 1),
 )
-print("Computed with", turn_by.whose)
 
 # %% [markdown]
 # In the first three pictures of the strip the gap is 1. The whole picture turns, but the dot product stays the same, because it
@@ -294,10 +277,6 @@ predict("the gap that looks like 0", ...)
 # `dim = 8` and `base = 16` the exponents are $0, -\tfrac14, -\tfrac12, -\tfrac34$, the frequencies $1, \tfrac12,
 # \tfrac14, \tfrac18$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(rope_frequencies)
-
 
 # %% nbgrader={"grade": false, "grade_id": "rope_frequencies", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
@@ -323,16 +302,14 @@ grade(rope_frequencies)
 
 # %% tags=["picture"]
 # @title The clocks of four pairs
-speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
 figures.show(
-    figures.rope.clocks(speeds(8), [0, 1, 10, 100, 1000]),
+    figures.rope.clocks(rope_frequencies(8), [0, 1, 10, 100, 1000]),
     caption="The hands of four pairs at five positions; all start at the right. Above each column: how many positions a full "
-    f"turn takes. Computed with {speeds.whose}.",
+    "turn takes.",
 )
 
 # %% tags=["code"]
-speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
-rounds = 2 * math.pi / speeds(64)  # (32,)
+rounds = 2 * math.pi / rope_frequencies(64)  # (32,)
 print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1]:,.0f} positions.")
 
 # %% [markdown]
@@ -365,10 +342,6 @@ print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1
 # position $\pi$ the first pair makes half a turn: $(1, 2)$ becomes $(-1, -2)$. The second makes a quarter turn, which takes
 # $(x, y)$ to $(-y, x)$: $(3, 4)$ becomes $(-4, 3)$. The result is $(-1, -2, -4, 3)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(apply_rope)
-
 
 # %% nbgrader={"grade": false, "grade_id": "apply_rope", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) -> torch.Tensor:
@@ -400,9 +373,8 @@ grade(apply_rope)
 # models have such layers too.) Compare its loss with your rotation and without it:
 
 # %% tags=["code"]
-rotate = use(apply_rope, exercise_fallbacks.apply_rope)
 lm = small_lm.load()
-lm.compare(rope=rotate)
+lm.compare(rope=apply_rope)
 no_rotation, _ = lm.compare(rope=lambda x, positions: x)
 
 # %% [markdown]
@@ -436,14 +408,13 @@ def gap_score(q: torch.Tensor, k: torch.Tensor, m: int, n: int) -> torch.Tensor:
 check(gap_score)
 
 # %% tags=["code"]
-score = use(gap_score)
 q, k = torch.randn(2, 64, generator=torch.Generator().manual_seed(1))
-print(f"Computed with {score.whose}\n\nthe same gap:")
+print("the same gap:")
 for m, n in ((1, 4), (10, 13), (50, 53), (100, 103), (4000, 4003), (9000, 9003)):
-    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(q, k, m, n).item():8.4f}")
+    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {gap_score(q, k, m, n).item():8.4f}")
 print("\nother gaps:")
 for m, n in ((1, 1), (1, 2), (1, 6), (4, 1), (10, 40)):
-    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(q, k, m, n).item():8.4f}")
+    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {gap_score(q, k, m, n).item():8.4f}")
 
 # %% [markdown]
 # ### Predict: a hundred positions further on
@@ -455,7 +426,7 @@ for m, n in ((1, 1), (1, 2), (1, 6), (4, 1), (10, 40)):
 predict("the loss a hundred positions further on", ...)
 
 # %% tags=["code"]
-moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions + 100))
+moved_on, as_before = lm.compare(rope=lambda x, positions: apply_rope(x, positions + 100))
 
 # %% [markdown]
 # ### How exact? (extra)
@@ -470,7 +441,7 @@ moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions +
 def gap_error(start):
     """The error of a score at the gap 3 from `start` on, in units of |q| |k|: the mean and the largest."""
     q, k = torch.randn(2, 300, 1, 64, generator=torch.Generator().manual_seed(1))
-    at, frequencies = torch.arange(start, start + 40), speeds(64)
+    at, frequencies = torch.arange(start, start + 40), rope_frequencies(64)
 
     def score_of(m, n, dtype):  # with pairs as complex numbers; the angles are in this dtype
         turns = [
@@ -523,14 +494,14 @@ def score_table(rotate_query, rotate_key, T=8):
 
 def counted(x):
     """x (T, dim) rotated by the positions 0 … T-1."""
-    return rotate(x, torch.arange(x.shape[-2]))
+    return apply_rope(x, torch.arange(x.shape[-2]))
 
 
 # %% tags=["picture"]
 # @title The scores at all pairs of positions
 figures.show(
     figures.rope.score_tables({"query and key rotated": score_table(counted, counted)}),
-    caption=f"One query, one key, at 8 times 8 positions. Computed with {rotate.whose}.",
+    caption="One query, one key, at 8 times 8 positions.",
 )
 
 # %% tags=["picture"]
@@ -538,13 +509,13 @@ figures.show(
 gaps = torch.arange(-40, 41)
 curves = {}
 for start in (100, 1000, 9000):
-    around = rotate(k.expand(len(gaps), 64), start + gaps)  # (81, 64): the key at each position around the query's
-    curves[f"query at {start}"] = around @ rotate(q[None], torch.tensor([start]))[0]
+    around = apply_rope(k.expand(len(gaps), 64), start + gaps)  # (81, 64): the key at each position around the query's
+    curves[f"query at {start}"] = around @ apply_rope(q[None], torch.tensor([start]))[0]
 figures.show(
     figures.curves(gaps, curves, xlabel="gap n − m", ylabel="score"),
     alt="Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They "
     f"coincide: they differ by {(curves['query at 100'] - curves['query at 9000']).abs().max():.3f} at most.",
-    caption=f"Three starting points, one curve. Computed with {rotate.whose}.",
+    caption="Three starting points, one curve.",
 )
 
 # %% [markdown]
@@ -577,10 +548,6 @@ figures.show(
 #
 # **Worked example.** $(x_0, x_1, x_2, x_3, x_4, x_5)$ becomes $(x_0, x_2, x_4,\; x_1, x_3, x_5)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(to_half_split)
-
 
 # %% nbgrader={"grade": false, "grade_id": "to_half_split", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def to_half_split(x: torch.Tensor) -> torch.Tensor:
@@ -608,15 +575,9 @@ grade(to_half_split)
 
 
 # %% tags=["code"]
-def eight_numbers_only(x):
-    """The reordering, for vectors of eight numbers only."""
-    return x[..., [0, 2, 4, 6, 1, 3, 5, 7]]
-
-
-halve = use(to_half_split, otherwise=eight_numbers_only)
-turned_units = rotate(torch.eye(8)[:, None], torch.tensor([1]), 4.0)[:, 0]  # (8, 8): row i is unit vector i, turned
+turned_units = apply_rope(torch.eye(8)[:, None], torch.tensor([1]), 4.0)[:, 0]  # (8, 8): row i is unit vector i, turned
 R_neighbours = turned_units.mT
-P = halve(torch.eye(8)).mT
+P = to_half_split(torch.eye(8)).mT
 R_halves = P @ R_neighbours @ P.mT
 
 # %% tags=["picture"]
@@ -633,7 +594,7 @@ figures.show(
     alt="Three 8 by 8 matrices. Left, the rotation of neighbours: four 2 by 2 blocks along the diagonal. Middle, the "
     "permutation: a single 1 in each row and column, so that x0, x2, x4, x6 come first. Right, the rotation of halves: "
     "the same numbers on three diagonals, in the middle and four cells above and below it.",
-    caption=f"Position 1, base 4. Computed with {rotate.whose} and {halve.whose}.",
+    caption="Position 1, base 4.",
 )
 
 # %% [markdown]
@@ -659,12 +620,11 @@ check(rotate_halves)
 # Now reorder and then rotate halves, or rotate neighbours and then reorder. The result is the same:
 
 # %% tags=["code"]
-turn_halves = use(rotate_halves)
 x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(3))  # (..., T, dim)
 positions = torch.tensor([3, 0, 17, 5, 250])
-reordered = (turn_halves(halve(x), positions) - halve(rotate(x, positions))).abs().max()
-mixed_up = (turn_halves(x, positions) - rotate(x, positions)).abs().max()
-print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f} (computed with {turn_halves.whose})")
+reordered = (rotate_halves(to_half_split(x), positions) - to_half_split(apply_rope(x, positions))).abs().max()
+mixed_up = (rotate_halves(x, positions) - apply_rope(x, positions)).abs().max()
+print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f}")
 
 # %% [markdown]
 # If you reorder queries *and* keys, every score stays the same: a dot product does not depend on the order of its terms.
@@ -695,10 +655,6 @@ print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f}
 # At position 0 nothing turns; at position 1 the query and key become $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with
 # itself and $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$. The output is $(2, 0)$ for both, because
 # values are not rotated.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(RotarySelfAttention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "RotarySelfAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -751,22 +707,20 @@ from grading.judge import grade
 grade(RotarySelfAttention)
 ### END HIDDEN TESTS
 
+
 # %% tags=["code"]
-Rotary = use(RotarySelfAttention, otherwise=torch_fallbacks.RotarySelfAttention)
-
-
 def make_rotary(d_model, n_heads, seed=0):
     """A module with reproducible weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Rotary(d_model, n_heads)
+        return RotarySelfAttention(d_model, n_heads)
 
 
 # %% [markdown]
 # Put your module into all three layers of the small model:
 
 # %% tags=["model"]
-with_yours, with_the_builtin = lm.compare(module=Rotary)
+with_yours, with_the_builtin = lm.compare(module=RotarySelfAttention)
 
 # %% [markdown]
 # ### Two equal words (extra)
@@ -788,17 +742,15 @@ with torch.no_grad():
 scrambled = torch.tensor([4, 2, 0, 5, 1, 3])
 for name, output, where in (("all 0", same_place, torch.zeros(6)), ("0 … 5", in_order, torch.arange(6))):
     apart = (output[0, 0] - output[0, 4]).norm().item()
-    sees = not blind(lambda x, where=where: attention(x[None], where)[0][0].detach(), spoken[0], scrambled)
+    sees = not is_order_blind(lambda x, where=where: attention(x[None], where)[0][0].detach(), spoken[0], scrambled)
     print(f"positions {name}: the two 'to' are {apart:.3f} apart; sees the order: {sees}")
-print("Computed with", Rotary.whose)
 
 # %% tags=["picture"]
 # @title The weights of the first head, without and with positions
 panels = {"all positions 0": same_weights[0, 0], "positions 0 … 5": order_weights[0, 0]}
 figures.show(
     figures.rope.maps(panels, dict.fromkeys(panels, hamlet)),
-    caption="Head 0. Left, both rows of “to” are the same, and so are both columns. Right, no two rows are alike. "
-    f"Computed with {Rotary.whose}.",
+    caption="Head 0. Left, both rows of “to” are the same, and so are both columns. Right, no two rows are alike.",
 )
 
 # %% [markdown]
@@ -834,7 +786,7 @@ def train_on_the_one_before(in_order, steps=200, T=8):
 runs = {name: train_on_the_one_before(name == "in order") for name in ("all positions 0", "in order")}
 figures.show(
     figures.losses({name: run[0] for name, run in runs.items()}, {"guessing, ln 7": math.log(7)}, every=10),
-    caption=f"Naming the token before. Computed with {Rotary.whose}.",
+    caption="Naming the token before.",
 )
 
 # %% tags=["picture"]
@@ -868,7 +820,6 @@ def rows_to_halves(W: torch.Tensor, n_heads: int) -> torch.Tensor:
 check(rows_to_halves)
 
 # %% tags=["code"]
-reorder = use(rows_to_halves)
 tokens = torch.randn(3, 7, 16, generator=torch.Generator().manual_seed(4))  # (B, T, D)
 where = torch.tensor([0, 1, 2, 10, 11, 400, 401])
 
@@ -880,10 +831,10 @@ def scores_with(W_q, W_k, turned):
 
 
 W_q, W_k, _ = attention.W_qkv.weight.detach().chunk(3)
-expected = scores_with(W_q, W_k, rotate)
-moved = scores_with(reorder(W_q, 2), reorder(W_k, 2), turn_halves)
-careless = scores_with(W_q, W_k, turn_halves)
-print(f"Scores differ by {(moved - expected).abs().max():.6f} with reordered rows (computed with {reorder.whose}),")
+expected = scores_with(W_q, W_k, apply_rope)
+moved = scores_with(rows_to_halves(W_q, 2), rows_to_halves(W_k, 2), rotate_halves)
+careless = scores_with(W_q, W_k, rotate_halves)
+print(f"Scores differ by {(moved - expected).abs().max():.6f} with reordered rows,")
 print(f"and by up to {(careless - expected).abs().max():.1f} with the rows as they were.")
 
 # %% [markdown]
@@ -894,7 +845,7 @@ print(f"and by up to {(careless - expected).abs().max():.1f} with the rows as th
 # %% tags=["code"]
 TRAINED = 96  # tokens
 texts = lm.encode(small_lm.held_out(4000))[: 16 * 2 * TRAINED].view(16, 2 * TRAINED)
-as_trained = lm.losses_with(texts, rope=rotate)  # (16, 191): the loss of each word but the first
+as_trained = lm.losses_with(texts, rope=apply_rope)  # (16, 191): the loss of each word but the first
 first_half, second_half = as_trained[:, : TRAINED - 1].mean().item(), as_trained[:, TRAINED - 1 :].mean().item()
 
 # %% [markdown]
@@ -914,7 +865,7 @@ print(f"loss of positions 1 to 95: {first_half:.2f}; of positions 96 to 191: {se
 # angles. The slow pairs made only a fraction of a turn, and longer gaps turn them to new angles.
 
 # %% tags=["code"]
-turns = TRAINED * speeds(24) / (2 * math.pi)  # the model's heads have 24 numbers
+turns = TRAINED * rope_frequencies(24) / (2 * math.pi)  # the model's heads have 24 numbers
 print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in enumerate(turns[:7].tolist())), "…")
 
 # %% [markdown]
@@ -942,10 +893,6 @@ print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in
 # $\tfrac12, \tfrac14, \tfrac18, \tfrac1{16}$. For YaRN with `length` $= 8\pi$, `low` 1 and `high` 3, the pairs turn 4, 2, 1
 # and ½ times, so $g$ is $1, \tfrac12, 0, 0$ and the result $1, \tfrac38, \tfrac18, \tfrac1{16}$. For `dim = 4` the larger base
 # is $16 \cdot 2^{4/2} = 64$, which gives $1, \tfrac18$ instead of $1, \tfrac14$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(scaled_frequencies)
 
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_frequencies", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1006,19 +953,16 @@ check(rope_with)
 # The same weights read the same texts, without further training. Here `high` is 4: with the default, 32, no pair would keep its
 # frequency.
 
+
 # %% tags=["code"]
-slower = use(scaled_frequencies, exercise_fallbacks.scaled_frequencies)
-turn_with = use(rope_with)
-
-
 def losses_at(frequencies, ids=texts):
     """The small model's loss of each word but the first, rotating with these 12 frequencies. ids (B, T) -> (B, T - 1)."""
-    return lm.losses_with(ids, rope=lambda x, positions: turn_with(x, positions, frequencies))
+    return lm.losses_with(ids, rope=lambda x, positions: rope_with(x, positions, frequencies))
 
 
-readings = {"as trained": losses_at(speeds(24))}
+readings = {"as trained": losses_at(rope_frequencies(24))}
 for method in ("interpolation", "base", "yarn"):
-    readings[method] = losses_at(slower(24, method, 2.0, TRAINED, high=4.0))
+    readings[method] = losses_at(scaled_frequencies(24, method, 2.0, TRAINED, high=4.0))
 for method, losses in readings.items():
     halves = [half.mean().item() for half in (losses[:, : TRAINED - 1], losses[:, TRAINED - 1 :])]
     print(f"{method:14} loss in the first half {halves[0]:.2f}, in the second {halves[1]:.2f}")
@@ -1041,7 +985,7 @@ figures.show(
     alt=f"The loss by position for four sets of frequencies, with a dotted line at 96. As trained, it is low up to the line "
     "and then rises steeply. Interpolation is worse before the line and better after it. A larger base delays the rise. "
     f"YaRN stays low throughout. At the end: {at_end}.",
-    caption=f"Dotted: the end of the trained length. Computed with {slower.whose} and {turn_with.whose}.",
+    caption="Dotted: the end of the trained length.",
 )
 
 # %% [markdown]
@@ -1077,7 +1021,7 @@ figures.show(
 # Compare it with the turns in section 8.
 
 # %% tags=["experiment"]
-frequencies = speeds(24)  # (12,)
+frequencies = rope_frequencies(24)  # (12,)
 
 # Your code: the loss with each pair stopped, and a plot
 
@@ -1116,7 +1060,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 to 6, now with positions. Hatched cells: blocked. {so_far.whose}",
+    caption="The letters and numbers of lessons 3 to 6, now with positions. Hatched cells: blocked.",
 )
 
 # %% [markdown]
@@ -1139,10 +1083,6 @@ figures.show(
 #
 # **Worked example.** Eight heads: the slopes are $\tfrac12, \tfrac14, \dots, \tfrac1{256}$. In the second head, a query and a
 # key three positions apart get $-\tfrac34$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(alibi_bias)
 
 
 # %%
@@ -1169,7 +1109,7 @@ check(alibi_bias)
 # @title What you have built so far
 with torch.no_grad():
     of_q, of_k, of_v = attention.W_qkv(spoken).unflatten(-1, (3, 2, 8))[0, :, :, 0].unbind(1)  # (T, K) each, head 0
-    of_scores = rotate(of_q, torch.arange(6)) @ rotate(of_k, torch.arange(6)).mT / 8**0.5
+    of_scores = apply_rope(of_q, torch.arange(6)) @ apply_rope(of_k, torch.arange(6)).mT / 8**0.5
     of_weights = of_scores.softmax(-1)
 figures.show(
     figures.overview(
@@ -1182,7 +1122,7 @@ figures.show(
         weights=of_weights,
         output=of_weights @ of_v,
     ),
-    caption=f"Head 0 on “to be or not to be”. Computed with {rotate.whose} and {Rotary.whose}.",
+    caption="Head 0 on “to be or not to be”.",
 )
 
 # %% [markdown]

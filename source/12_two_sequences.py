@@ -28,8 +28,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sliders, use
-from course.models import torch_fallbacks
+from course import begin, check, figures, hint, predict, progress, sliders, solution
 from torch import nn
 
 begin("12_two_sequences")
@@ -238,10 +237,6 @@ predict("a mask without its dimensions", ...)
 # source positions, $(0, 4)$ and $(\ln 3, 8)$. In head 0 the query is 1 and the keys are 0 and $\ln 3$, so the weights are ¼ and
 # ¾, and the output is $\tfrac34 \ln 3 \approx 0.82$. In head 1 the query is 0, so both weights are ½, and the output is 6.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(CrossAttention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "CrossAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class CrossAttention(nn.Module):
@@ -279,7 +274,7 @@ class CrossAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_CrossAttention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(CrossAttention)
+check(CrossAttention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -290,10 +285,9 @@ grade(CrossAttention)
 # Here are the shapes in one call, for four sources and six target positions each:
 
 # %% tags=["code"]
-Cross = use(CrossAttention, torch_fallbacks.CrossAttention)
 torch.manual_seed(0)
-output, weights = Cross(16, 2)(torch.randn(4, 6, 16), torch.randn(4, source.shape[1], 16), source == PAD)
-print("output", tuple(output.shape), " weights", tuple(weights.shape), " computed with", Cross.whose)
+output, weights = CrossAttention(16, 2)(torch.randn(4, 6, 16), torch.randn(4, source.shape[1], 16), source == PAD)
+print("output", tuple(output.shape), " weights", tuple(weights.shape))
 print("largest weight on padding:", weights.masked_select((source == PAD)[:, None, None]).abs().max().item())
 
 # %% [markdown]
@@ -314,10 +308,6 @@ print("largest weight on padding:", weights.masked_select((source == PAD)[:, Non
 # Leave `targets` unchanged, because the loss needs them.
 #
 # **Worked example.** `targets` are $(5, 8, 2)$ and `begin` is 1. The decoder reads $(1, 5, 8)$ and has to predict $(5, 8, 2)$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(teacher_inputs)
 
 
 # %% nbgrader={"grade": false, "grade_id": "teacher_inputs", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -341,10 +331,8 @@ grade(teacher_inputs)
 ### END HIDDEN TESTS
 
 # %% tags=["code"]
-inputs_for = use(teacher_inputs, torch_fallbacks.teacher_inputs)
-for reads, predicts in zip(inputs_for(targets, BEGIN)[0].tolist(), targets[0].tolist(), strict=True):
+for reads, predicts in zip(teacher_inputs(targets, BEGIN)[0].tolist(), targets[0].tolist(), strict=True):
     print(f"reads {ORU[reads] or '(padding)':10} predicts {ORU[predicts] or '(padding: not in the loss)'}")
-print("Computed with", inputs_for.whose)
 
 # %% [markdown]
 # ## 4. Encoder and decoder
@@ -373,7 +361,7 @@ class Encoder(nn.Module):
     def __init__(self, d_model):
         super().__init__()
         self.words, self.positions = nn.Embedding(len(ENGLISH), d_model), nn.Embedding(24, d_model)
-        self.norm, self.attention = nn.LayerNorm(d_model), Cross(d_model, 4)
+        self.norm, self.attention = nn.LayerNorm(d_model), CrossAttention(d_model, 4)
         self.mlp, self.last_norm = mlp(d_model), nn.LayerNorm(d_model)
 
     def forward(self, source, source_mask=None):
@@ -390,7 +378,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.words, self.positions = nn.Embedding(n_words, d_model), nn.Embedding(28, d_model)
         self.attention = nn.MultiheadAttention(d_model, 4, bias=False, batch_first=True)
-        self.cross = Cross(d_model, 1)  # one head, so that there is one map to read
+        self.cross = CrossAttention(d_model, 1)  # one head, so that there is one map to read
         self.norms, self.mlp = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3)), mlp(d_model)
         self.logits = nn.Linear(d_model, n_words)
 
@@ -424,10 +412,6 @@ class Decoder(nn.Module):
 # **Worked example.** `encoder` and `decoder` are functions of plain numbers here: `encoder(source, source_mask)` returns
 # `source + source_mask`, and `decoder(targets_in, memory, source_mask)` returns `targets_in * memory + source_mask`. With
 # source 3, targets 2 and mask 1, the memory is $3 + 1 = 4$ and the logits are $2 \cdot 4 + 1 = 9$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(EncoderDecoder)
 
 
 # %% nbgrader={"grade": false, "grade_id": "EncoderDecoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -480,7 +464,7 @@ grade(EncoderDecoder)
 
 # %% tags=["model"]
 # Takes about 15 seconds
-def train(model, data, steps, after=None, moments=(), inputs=inputs_for, peak=3e-3):
+def train(model, data, steps, after=None, moments=(), inputs=teacher_inputs, peak=3e-3):
     """Train with teacher forcing: returns (losses, the results of `after()` after each of the `moments`)."""
     generator = torch.Generator().manual_seed(1)
     optimizer = torch.optim.Adam(model.parameters(), lr=peak)
@@ -505,7 +489,7 @@ def train(model, data, steps, after=None, moments=(), inputs=inputs_for, peak=3e
 def forced(model, source, targets):
     """With teacher forcing and without gradients: logits (B, T, N)."""
     with torch.no_grad():
-        return model(source, inputs_for(targets, BEGIN), source == PAD)
+        return model(source, teacher_inputs(targets, BEGIN), source == PAD)
 
 
 def right_sentences(model, source, targets):
@@ -513,7 +497,6 @@ def right_sentences(model, source, targets):
     return ((forced(model, source, targets).argmax(-1) == targets) | (targets == PAD)).all(-1)
 
 
-Joined = use(EncoderDecoder, torch_fallbacks.EncoderDecoder)
 data = batch_of(4000, torch.Generator().manual_seed(1))
 training_data = data[0], data[1], data[0] == PAD
 unseen = batch_of(
@@ -528,7 +511,7 @@ shown_targets = unseen[1][shown][unseen[1][shown] != PAD][None]
 
 torch.manual_seed(1)
 decoder = Decoder(64, len(ORU))
-model = Joined(Encoder(64), decoder)
+model = EncoderDecoder(Encoder(64), decoder)
 
 
 def look_and_keep():
@@ -541,7 +524,7 @@ steps = 400
 moments = 0, steps // 20, steps // 10, steps // 4, steps
 losses, seen = train(model, training_data, steps, look_and_keep, moments)
 print(f"{right_sentences(model, *unseen[:2]).float().mean():.0%} of 200 unseen sentences have every word right,")
-print(f"with teacher forcing. Computed with {Joined.whose} and {inputs_for.whose}.")
+print("with teacher forcing.")
 
 # %% [markdown]
 # ### Predict: targets that are not shifted (extra)
@@ -556,7 +539,7 @@ predict("targets that are not shifted", ...)
 # %% tags=["picture"]
 # @title The loss, with shifted inputs and without
 torch.manual_seed(1)
-unshifted = Joined(Encoder(64), Decoder(64, len(ORU)))
+unshifted = EncoderDecoder(Encoder(64), Decoder(64, len(ORU)))
 unshifted_losses, _ = train(unshifted, training_data, steps=80, inputs=lambda targets, begin: targets)
 figures.show(
     figures.losses(
@@ -564,7 +547,7 @@ figures.show(
         {f"guessing, ln {len(ORU)}": math.log(len(ORU))},
         every=5,
     ),
-    caption=f"Mean cross-entropy per word of Oru, in nats. Computed with {Joined.whose}.",
+    caption="Mean cross-entropy per word of Oru, in nats.",
 )
 
 # %% [markdown]
@@ -595,15 +578,13 @@ def one_vector(memory: torch.Tensor, source_mask: torch.Tensor) -> torch.Tensor:
 # %%
 check(one_vector)
 
+
 # %% tags=["code"]
-squeeze = use(one_vector)
-
-
 class OneVectorDecoder(Decoder):
     """A decoder that sees only the mean of the memory."""
 
     def forward(self, targets_in, memory, source_mask=None):
-        return super().forward(targets_in, squeeze(memory, source_mask))
+        return super().forward(targets_in, one_vector(memory, source_mask))
 
 
 # %% [markdown]
@@ -619,7 +600,7 @@ predict("one vector for a sentence", ...)
 
 # %% tags=["model"]
 torch.manual_seed(1)
-narrow = Joined(Encoder(64), OneVectorDecoder(64, len(ORU)))
+narrow = EncoderDecoder(Encoder(64), OneVectorDecoder(64, len(ORU)))
 train(narrow, training_data, steps=400)
 both = {"attention": model, "one vector": narrow}
 right = {name: right_sentences(one, *unseen[:2]).float() for name, one in both.items()}
@@ -646,8 +627,7 @@ figures.show(
     alt="The share of correct sentences for sources of 5 to 7, 8 to 10, 11 to 13 and 14 to 18 words. "
     + ". ".join(f"{name}: {', '.join(f'{share:.2f}' for share in line)}" for name, line in shares.items())
     + ".",
-    caption="200 unseen sentences, with teacher forcing. "
-    f"Computed with {Cross.whose}, {Joined.whose} and {squeeze.whose}.",
+    caption="200 unseen sentences, with teacher forcing.",
 )
 
 # %% [markdown]
@@ -676,8 +656,7 @@ def look_at(moment):
 
 figures.show(
     look_at(len(seen) - 1),
-    caption="Rows: the word of Oru to be predicted. Columns: the words of the source. Frames: the true alignment. "
-    f"Computed with {Cross.whose}.",
+    caption="Rows: the word of Oru to be predicted. Columns: the words of the source. Frames: the true alignment.",
 )
 
 # %% [markdown]
@@ -703,10 +682,6 @@ sliders.slider(look_at, start={"moment": 0}, strip=[{"moment": i} for i in range
 # **Worked example.** The rows are $(0.7, 0.2, 0.1)$, $(0.3, 0.3, 0.4)$, $(0.1, 0.8, 0.1)$ and $(0.6, 0.1, 0.3)$, and the
 # alignment is $(0, 2, 0, -1)$. The first two rows have their largest weight at the true position, the third does not, and the
 # fourth does not count: ⅓.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(alignment_error)
 
 
 # %% nbgrader={"grade": false, "grade_id": "alignment_error", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -735,16 +710,15 @@ grade(alignment_error)
 
 # %% tags=["picture"]
 # @title The error over all unseen sentences, and for each kind of word
-error_of = use(alignment_error, torch_fallbacks.alignment_error)
 forced(model, *unseen[:2])
 weights = decoder.weights[:, 0]  # (B, T, S)
-errors = torch.stack([error_of(w, a) for w, a in zip(weights, unseen[2], strict=True)])
-print(f"The mean error of a sentence is {errors.mean():.0%}. Computed with {error_of.whose}. By kind of word:")
+errors = torch.stack([alignment_error(w, a) for w, a in zip(weights, unseen[2], strict=True)])
+print(f"The mean error of a sentence is {errors.mean():.0%}. By kind of word:")
 KINDS = {"noun": NOUNS.values(), "adjective": ADJECTIVES.values(), "verb": VERBS.values(), "when": WHEN.values()}
 KINDS |= {word: [word] for word in ("ta", "mo")} | {"ni or nu": ["ni", "nu"]}
 for kind, names in KINDS.items():
     of_kind = torch.isin(unseen[1], torch.tensor([ORU.index(name) for name in names]))  # (B, T)
-    print(f"  {kind:10} {error_of(weights[of_kind], unseen[2][of_kind]):4.0%} of {int(of_kind.sum())}")
+    print(f"  {kind:10} {alignment_error(weights[of_kind], unseen[2][of_kind]):4.0%} of {int(of_kind.sum())}")
 
 # %% [markdown]
 # Nearly all words are predicted correctly, but some kinds of word look elsewhere. Which ones depends on the seed of the
@@ -797,12 +771,9 @@ def greedy(step: Callable[[list[int]], torch.Tensor], begin: int, end: int, max_
 # %%
 check(greedy)
 
-# %% tags=["code"]
-write = use(greedy)
-
 # %% tags=["picture"]
-written = write(step_of(model, shown_source), BEGIN, END, 27)
-print(" ".join(english), "\n   ", " ".join(ORU[i] for i in written[1:-1]), f"\nComputed with {write.whose}")
+written = greedy(step_of(model, shown_source), BEGIN, END, 27)
+print(" ".join(english), "\n   ", " ".join(ORU[i] for i in written[1:-1]))
 
 # %% [markdown]
 # ### Predict: with a teacher and without
@@ -817,21 +788,20 @@ predict("sentences in free running", ...)
 
 # %% tags=["picture"]
 # @title The model after 100 steps: with a teacher, and without
-young = Joined(Encoder(64), Decoder(64, len(ORU)))
+young = EncoderDecoder(Encoder(64), Decoder(64, len(ORU)))
 young.load_state_dict(seen[sorted(seen)[3]][1])
 tested = [column[:100] for column in unseen]
 real = tested[1] != PAD
 forced_right = (forced(young, *tested[:2]).argmax(-1) == tested[1]) & real
 freely = torch.full_like(tested[1], PAD)
 for i, row in enumerate(tested[0]):
-    ids = write(step_of(young, row[row != PAD][None]), BEGIN, END, freely.shape[1])[1:]
+    ids = greedy(step_of(young, row[row != PAD][None]), BEGIN, END, freely.shape[1])[1:]
     freely[i, : len(ids)] = torch.tensor(ids)
 free_right = (freely == tested[1]) & real
 right_words = {"teacher forcing": forced_right, "free running": free_right}
 for name, right_ones in right_words.items():
     whole = (right_ones | ~real).all(1).float().mean()
     print(f"{name:16} {right_ones.sum() / real.sum():.0%} of words right, {whole:.0%} of sentences right in every word")
-print("Computed with", write.whose)
 figures.show(
     figures.curves(
         range(14),
@@ -843,7 +813,7 @@ figures.show(
     ),
     alt="Two curves over the position of a word: the share of correct words with teacher forcing and in free running. At "
     "position 0 they are equal; further on, free running is below.",
-    caption=f"A model after {sorted(seen)[3]} steps, 100 unseen sentences. Computed with {write.whose}.",
+    caption=f"A model after {sorted(seen)[3]} steps, 100 unseen sentences.",
 )
 
 # %% [markdown]
@@ -940,10 +910,6 @@ check(mean_log_probability)
 # a mean of −0.86. Width 2 is the picture: $(0, 2, 3)$ is finished with a sum of −1.02, a mean of −0.51, and nothing later is
 # better.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(beam_search)
-
 
 # %% nbgrader={"grade": false, "grade_id": "beam_search", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def beam_search(
@@ -980,16 +946,7 @@ grade(beam_search)
 
 # %% [markdown]
 # Now the fully trained model translates 30 unseen sentences with *often*, by greedy search and by beam search with width 2.
-# (Until your function passes, greedy search replaces it, so both give the same.)
 
-
-# %% tags=["code"]
-def greedy_only(step, begin, end, width, max_length):
-    """Greedy search, whatever the width is."""
-    return write(step, begin, end, max_length)
-
-
-search, mean_of = use(beam_search, otherwise=greedy_only), use(mean_log_probability)
 
 # %% tags=["picture"]
 # @title Sentences with "often": greedy search, and beam search with a width of 2
@@ -997,8 +954,8 @@ often = batch_of(30, torch.Generator().manual_seed(3), whens=("often",))
 begun, better, example = {"greedy": 0, "width 2": 0}, 0, ""
 for row in often[0]:
     step = step_of(model, row[row != PAD][None])
-    found = {"greedy": write(step, BEGIN, END, 27), "width 2": search(step, BEGIN, END, 2, 27)}
-    means = {name: mean_of(step, ids) for name, ids in found.items()}
+    found = {"greedy": greedy(step, BEGIN, END, 27), "width 2": beam_search(step, BEGIN, END, 2, 27)}
+    means = {name: mean_log_probability(step, ids) for name, ids in found.items()}
     for name, ids in found.items():
         begun[name] += ORU[ids[1]] == "ifa"
     better += means["width 2"] > means["greedy"] + 1e-6
@@ -1006,7 +963,7 @@ for row in often[0]:
         lines = [f"  {name:8} {means[name]:6.3f}  {' '.join(ORU[i] for i in ids[1:-1])}" for name, ids in found.items()]
         example = "\n".join(lines)
 print(f"Translations that begin with ifa: {begun['greedy']} by greedy search, {begun['width 2']} with a width of 2.")
-print(f"With a width of 2, {better} of 30 have a better mean. Computed with {search.whose} and {write.whose}.")
+print(f"With a width of 2, {better} of 30 have a better mean.")
 print(f"The first sentence, with the mean log-probability per token:\n{example}")
 
 # %% [markdown]
@@ -1022,9 +979,8 @@ print(f"The first sentence, with the mean log-probability per token:\n{example}"
 # ⅔) and then one of `moods` ids, all equally probable; after that, six more words and `end`, which are certain. `begin`
 # is 0, `end` is 1.
 #
-# Your finding is the smallest number of moods for which the sequence with the best mean begins with `ifa`. Find it by
-# calls of `search` with a width of 20 and a `max_length` of 12. `search` is your `beam_search` once it passes; until
-# then it is greedy search, which cannot find it.
+# Your finding is the smallest number of moods for which the sequence with the best mean begins with `ifa`. Find it by calls of
+# your `beam_search` with a width of 20 and a `max_length` of 12. Greedy search cannot find it.
 
 
 # %% tags=["experiment"]
@@ -1044,7 +1000,7 @@ def speaker(moods):
     return step
 
 
-# Your code: call `search` for each number of moods
+# Your code: call `beam_search` for each number of moods
 
 finding = ...  # a number of moods
 
@@ -1081,10 +1037,6 @@ predict("the shape of the patches", ...)
 # **Worked example.** An image of 4 by 4 pixels with one channel contains the numbers 0 to 15. Cut into patches of 2 by 2 it
 # becomes $(0, 1, 4, 5)$, $(2, 3, 6, 7)$, $(8, 9, 12, 13)$, $(10, 11, 14, 15)$. In memory, 0, 1, 2, 3 come first, so `reshape`
 # alone gives strips, not squares.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(patches)
 
 
 # %% nbgrader={"grade": false, "grade_id": "patches", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1154,17 +1106,16 @@ class ImageEncoder(nn.Module):
         return self.norm(self.squares(cut(images, 4)) + self.positions.weight)
 
 
-cut = use(patches, torch_fallbacks.patches)
 torch.manual_seed(0)
 reader = Decoder(48, len(SIGNS))
-seeing = Joined(ImageEncoder(48), reader)
+seeing = EncoderDecoder(ImageEncoder(48), reader)
 images, signs = images_of(2000, torch.Generator().manual_seed(3))
 train(seeing, (images, signs, torch.zeros(len(images), 9, dtype=torch.bool)), steps=300)
 images, signs = images_of(200, torch.Generator().manual_seed(4))
 with torch.no_grad():
-    logits = seeing(images, inputs_for(signs, BEGIN))
+    logits = seeing(images, teacher_inputs(signs, BEGIN))
 share = (logits.argmax(-1) == signs).all(-1).float().mean()
-print(f"{share:.0%} of 200 unseen images are read correctly. Computed with {cut.whose}.")
+print(f"{share:.0%} of 200 unseen images are read correctly.")
 
 # %% tags=["picture"]
 # @title Where the decoder looks while it names each sign
@@ -1173,8 +1124,7 @@ figures.show(
     figures.sequences.over_pictures(
         images[example, 0], reader.weights[example, 0, :3], [SIGNS[i] for i in signs[example, :3].tolist()], 4
     ),
-    caption="An unseen image, and the weights of its nine patches for each sign; dark is high. "
-    f"Computed with {Cross.whose}.",
+    caption="An unseen image, and the weights of its nine patches for each sign; dark is high.",
 )
 
 # %% [markdown]
@@ -1230,10 +1180,6 @@ figures.show(
 # **Worked example.** Written is $(4, 4, 4, 5)$, the reference is $(4, 5, 4)$. Single ids: the reference has two 4s and one 5,
 # so three of four count, 0.75. Pairs: $(4, 5)$ counts, and neither $(4, 4)$ does, so ⅓.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(clipped_precision)
-
 
 # %%
 def clipped_precision(written: list[int], reference: list[int], n: int) -> float:
@@ -1265,7 +1211,7 @@ check(clipped_precision)
 # @title What you have built so far
 figures.show(
     figures.diagram.two_sequences(complete=True, weights=decoder.weights[0, 0, :8, :8]),
-    caption=f"A shows the first 8 rows and columns of the trained model's weights. Computed with {Cross.whose}.",
+    caption="A shows the first 8 rows and columns of the trained model's weights.",
 )
 
 # %% [markdown]

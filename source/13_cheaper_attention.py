@@ -24,8 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, small_lm, use
-from course.models import cheaper_fallbacks, exercise_fallbacks, torch_fallbacks
+from course import begin, check, figures, hint, predict, progress, small_lm, solution
 from course.models.cost_counter import measure_cost
 from course.models.modern_lm import Parts, attend
 from torch import nn
@@ -86,7 +85,7 @@ def latent_cache_bytes(n_layers: int, d_latent: int, d_rope: int, length: int, e
 
 
 # %%
-check(latent_cache_bytes)
+check(latent_cache_bytes)  # NameError? Run the notebook's first cell
 
 # %% [markdown]
 # ### Predict: one vector for 128 heads
@@ -100,17 +99,15 @@ check(latent_cache_bytes)
 predict("one vector for 128 heads", ...)
 
 # %% tags=["code"]
-latent_bytes = use(latent_cache_bytes)
 sizes = {  # bytes per token, in half precision
-    "Llama 2 7B, 32 heads": torch_fallbacks.cache_bytes(32, 32, 128, 1),
-    "Llama 3 8B, 8 groups": torch_fallbacks.cache_bytes(32, 8, 128, 1),
+    "Llama 2 7B, 32 heads": cache_bytes(32, 32, 128, 1),
+    "Llama 3 8B, 8 groups": cache_bytes(32, 8, 128, 1),
     "DeepSeek-V3, all heads": 61 * 128 * (192 + 128) * 2,
-    "DeepSeek-V3, latent": latent_bytes(61, 512, 64, 1),
+    "DeepSeek-V3, latent": latent_cache_bytes(61, 512, 64, 1),
 }
 for name, size in sizes.items():
     read = 1e3 * size * 2**17 / 3.35e12  # an H100 (SXM) reads at most 3.35 TB per second
     print(f"{name:23} {size / 2**10:7.1f} KiB per token; {read:6.1f} ms to read 131,072 tokens once")
-print("Computed with", latent_bytes.whose)
 
 # %% tags=["picture"]
 # @title KiB per token
@@ -122,7 +119,6 @@ figures.show(
         ax,
         "Four bars of KiB per token: " + "; ".join(f"{name}, {size / 2**10:.0f}" for name, size in sizes.items()) + ".",
     ),
-    caption=f"Computed with {latent_bytes.whose}.",
 )
 
 # %% [markdown]
@@ -154,10 +150,6 @@ figures.show(
 #
 # **Worked example.** The query $(3, 4)$ has the root mean square $\sqrt{12.5} \approx 3.54$, and becomes $(0.85, 1.13)$. The key
 # $(10, 0)$ becomes $(1.41, 0)$. With gains of 1 the score is $0.85 \cdot 1.41 / \sqrt 2 = 0.85$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(qk_norm_scores)
 
 
 # %% nbgrader={"grade": false, "grade_id": "qk_norm_scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -195,14 +187,12 @@ grade(qk_norm_scores)
 predict("queries a hundred times as long", ...)
 
 # %% tags=["code"]
-normed = use(qk_norm_scores, cheaper_fallbacks.qk_norm_scores)
 some_queries, some_keys = torch.randn(2, 6, 16, generator=torch.Generator().manual_seed(2))
 gain = torch.ones(16)
 for factor in (1, 10, 100):
     plain = (factor * some_queries @ some_keys.T / 4).abs().max()
-    bounded = normed(factor * some_queries, some_keys, gain, gain).abs().max()
+    bounded = qk_norm_scores(factor * some_queries, some_keys, gain, gain).abs().max()
     print(f"queries times {factor:3}: largest score {plain:6.1f}, with QK-norm {bounded:.2f}")
-print("Computed with", normed.whose)
 
 # %% [markdown]
 # **Soft-capping** leaves queries and keys as they are, and bends each score: $\text{cap} \cdot \tanh(s / \text{cap})$. Small
@@ -216,10 +206,6 @@ print("Computed with", normed.whose)
 # `ValueError` that names `cap` and its value.
 #
 # **Worked example.** With a cap of 10: the score 1 becomes $10 \cdot \tanh(0.1) = 0.997$, the score 100 becomes 10.0.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(soft_cap)
 
 
 # %% nbgrader={"grade": false, "grade_id": "soft_cap", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -255,11 +241,10 @@ predict("the largest capped score", ...)
 
 # %% tags=["picture"]
 # @title Scores before and after soft-capping
-capped = use(soft_cap, cheaper_fallbacks.soft_cap)
 raw = torch.linspace(-150, 150, 61)
 ax = figures.curves(
     raw,
-    {"as they are": raw.clamp(-80, 80), "cap 50": capped(raw, 50.0), "cap 20": capped(raw, 20.0)},
+    {"as they are": raw.clamp(-80, 80), "cap 50": soft_cap(raw, 50.0), "cap 20": soft_cap(raw, 20.0)},
     xlabel="score",
     ylabel="after soft-capping",
     names="legend",
@@ -270,7 +255,7 @@ figures.show(
         "Three curves. One rises in a straight line between minus 80 and 80, where it is cut off; the two others follow it "
         "near 0 and then bend to a level line, at plus and minus 50, and at plus and minus 20.",
     ),
-    caption=f"The straight line is cut off at 80. Computed with {capped.whose}.",
+    caption="The straight line is cut off at 80.",
 )
 
 # %% [markdown]
@@ -315,10 +300,6 @@ figures.show(figures.cheaper.latent_layer(), caption="Thick frames: what the cac
 # **Worked example.** `MultiHeadLatentAttention(8, 2, 3, 2)`: heads are 4 wide. The weight of `W_c` is `(3, 8)`, of `W_k` `(8,
 # 3)`, of `W_qr` `(4, 8)`, and of `W_kr` `(2, 8)`. For each position the cache holds $3 + 2 = 5$ numbers instead of 16, and
 # scores are divided by $\sqrt 6$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(MultiHeadLatentAttention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadLatentAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -385,15 +366,15 @@ grade(MultiHeadLatentAttention)
 ### END HIDDEN TESTS
 
 # %% tags=["code"]
-make = use(MultiHeadLatentAttention, cheaper_fallbacks.MultiHeadLatentAttention)
 torch.manual_seed(13)
-layer = make(96, 4, 32, 8)  # the width and the heads of the small language model
+layer = MultiHeadLatentAttention(96, 4, 32, 8)  # the width and the heads of the small language model
 x = torch.randn(1, 6, 96)
 with torch.no_grad():
-    output, weights = layer(x, torch_fallbacks.causal_mask(6))
+    output, weights = layer(x, causal_mask(6))
 print(f"output {tuple(output.shape)}, weights {tuple(weights.shape)}; rows sum to {weights.sum(-1).min():.3f}")
-print(f"a cache of the small model: {3 * 2 * 96 * 2} bytes per token, with this layer {latent_bytes(3, 32, 8, 1)}")
-print("Computed with", make.whose)
+print(
+    f"a cache of the small model: {3 * 2 * 96 * 2} bytes per token, with this layer {latent_cache_bytes(3, 32, 8, 1)}"
+)
 
 # %% [markdown]
 # The table compares caches of the small language model (3 layers, 4 heads of width 24) for one token, at two bytes per number.
@@ -445,10 +426,6 @@ figures.show(
 # **Worked example.** One head, $d_k = 1$, $d_c = 2$: $\mathbf{W}_k = (1, 2)$, $\mathbf{W}_v = (3, 0)$, the query $(2)$, and latent vectors
 # $(1, 0)$ and $(0, 1)$. The absorbed query is $(2, 4)$, so the scores are 2 and 4 and the weights 0.12 and 0.88. The mixed latent
 # vector is $(0.12, 0.88)$ and the output $3 \cdot 0.12 = 0.36$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(absorbed_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "absorbed_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -502,14 +479,12 @@ predict("one new token", ...)
 # Fewer: "making the keys", "absorbed" or "both the same"
 predict("the whole prompt", ...)
 
+
 # %% tags=["code"]
-absorb = use(absorbed_attention, cheaper_fallbacks.absorbed_attention)
-
-
 def with_keys(query, latent, W_k, W_v, mask=None):
     """The same attention by the plain way: all heads' keys and values are made."""
-    key, value = (torch_fallbacks.split_heads(latent @ matrix.T, query.shape[1]) for matrix in (W_k, W_v))
-    return torch_fallbacks.masked_attention(query, key, value, mask)
+    key, value = (split_heads(latent @ matrix.T, query.shape[1]) for matrix in (W_k, W_v))
+    return masked_attention(query, key, value, mask)
 
 
 torch.manual_seed(4)
@@ -517,13 +492,12 @@ to_keys, to_values, kept = torch.randn(8 * 32, 64) / 8, torch.randn(8 * 32, 64) 
 counted = {}
 for new in (1, 1000):
     q = torch.randn(1, 8, new, 32)
-    results, costs = zip(*(measure_cost(form, q, kept, to_keys, to_values) for form in (with_keys, absorb)))
+    results, costs = zip(*(measure_cost(form, q, kept, to_keys, to_values) for form in (with_keys, absorbed_attention)))
     torch.testing.assert_close(results[0][0], results[1][0])
     counted[new] = [cost.products for cost in costs]
     print(
         f"{new:4} new: {costs[0].products:,} multiplications with keys, {costs[1].products:,} absorbed; equal outputs"
     )
-print("Computed with", absorb.whose)
 
 # %% [markdown]
 # For one token, the absorbed form saves a factor of more than 30. For a whole prompt it takes almost twice as many multiplications, because
@@ -542,7 +516,7 @@ predict("a rotation in between", ...)
 
 # %% tags=["code"]
 pair = torch.eye(2)
-turned = [exercise_fallbacks.apply_rope(pair, torch.full((2,), distance)) for distance in (1, 2)]
+turned = [apply_rope(pair, torch.full((2,), distance)) for distance in (1, 2)]
 products = [turn @ torch.tensor([[1.0, 2.0], [0.5, -1.0]]) for turn in turned]
 print(f"rotation times W_k at distances 1 and 2 differs by {(products[0] - products[1]).abs().max():.2f}")
 
@@ -571,7 +545,7 @@ def by_position(losses):
     return [float(losses[:, first:last].mean()) for first, last in PARTS_OF_TEXT.values()]
 
 
-whole_text = by_position(lm.losses_with(ids, mask=torch_fallbacks.causal_mask))
+whole_text = by_position(lm.losses_with(ids, mask=causal_mask))
 for positions, loss in zip(PARTS_OF_TEXT, whole_text):
     print(f"tokens at positions {positions}: loss {loss:.2f}")
 
@@ -611,10 +585,6 @@ predict("the first words leave", ...)
 #
 # $$ \mathbf{M} = \begin{pmatrix} 0 & 1 & 1 & 0 & 0 & 1 \\ 0 & 1 & 1 & 1 & 0 & 0 \end{pmatrix} $$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sink_window_mask)
-
 
 # %% nbgrader={"grade": false, "grade_id": "sink_window_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sink_window_mask(
@@ -648,16 +618,13 @@ from grading.judge import grade
 grade(sink_window_mask)
 ### END HIDDEN TESTS
 
-# %% tags=["code"]
-sink_mask = use(sink_window_mask, cheaper_fallbacks.sink_window_mask)
-
 # %% tags=["picture"]
 # @title A window of three, without and with sinks
 figures.show(
-    figures.masks.tables({f"{sinks} sinks": sink_mask(7, 3, sinks) for sinks in (0, 1, 2)}),
+    figures.masks.tables({f"{sinks} sinks": sink_window_mask(7, 3, sinks) for sinks in (0, 1, 2)}),
     alt="Three tables of ticks and crosses, seven by seven. No sinks: a band of three ticks along the diagonal. One sink: the first "
     "column is ticked as well. Two sinks: the first two columns, from the diagonal on.",
-    caption=f"✓ may be seen, ✗ is blocked. Computed with {sink_mask.whose}.",
+    caption="✓ may be seen, ✗ is blocked.",
 )
 
 # %% [markdown]
@@ -671,13 +638,12 @@ head_keys[:, 0], head_queries[:, 0] = -1.0, 3.0
 head_keys[0], head_values[0] = torch.tensor([4.0] + 7 * [0.0]), 0.0
 outputs, maps = {}, {}
 for sinks in (0, 1):
-    mask = sink_mask(24, 8, sinks)
-    result, of_sinks = torch_fallbacks.masked_attention(head_queries, head_keys, head_values, mask)
+    mask = sink_window_mask(24, 8, sinks)
+    result, of_sinks = masked_attention(head_queries, head_keys, head_values, mask)
     outputs[f"{sinks} sinks"], maps[f"window 8, {sinks} sinks"] = result.norm(dim=-1), (of_sinks, mask)
     print(
         f"{sinks} sinks: mean length of outputs 0 to 7 {result[:8].norm(dim=-1).mean():.2f}, 8 to 23 {result[8:].norm(dim=-1).mean():.2f}"
     )
-print("Computed with", sink_mask.whose)
 
 # %% tags=["picture"]
 # @title The weights of this head
@@ -685,7 +651,7 @@ figures.show(
     figures.masks.weights(maps, per_row=2, cell=0.16),
     alt="Two maps of 24 by 24 weights. Without sinks, the first eight rows have nearly all weight on key 0; below, key 0 is hatched and "
     "the weight is spread along the window. With one sink, column 0 is dark in all rows.",
-    caption=f"Hatched: blocked. Computed with {sink_mask.whose}.",
+    caption="Hatched: blocked.",
 )
 
 # %% [markdown]
@@ -705,12 +671,13 @@ predict("four sinks", ...)
 # %% tags=["code"]
 streams = {"all positions": whole_text}
 for sinks in (0, 4):
-    streams[f"window 64, {sinks} sinks"] = by_position(lm.losses_with(ids, mask=lambda T, s=sinks: sink_mask(T, 64, s)))
+    streams[f"window 64, {sinks} sinks"] = by_position(
+        lm.losses_with(ids, mask=lambda T, s=sinks: sink_window_mask(T, 64, s))
+    )
 resting = lm.run(ids[:, :96]).weights[..., 32:, 0].mean(dim=(1, 3))  # of the key at position 0: one per layer and head
 print(f"weight of position 0 in the twelve heads: at most {resting.max():.3f}; an equal share would be 0.017")
 for name, losses in streams.items():
     print(f"{name:20}", "  ".join(f"{loss:.2f}" for loss in losses))
-print("Computed with", sink_mask.whose)
 
 # %% [markdown]
 # In this model, position 0 is no sink: no head gives it more than an equal share. A likely reason is that the model was trained
@@ -738,9 +705,7 @@ def keep_sinks(kept: torch.Tensor, sinks: int, window: int) -> torch.Tensor:
 check(keep_sinks)
 
 # %% tags=["code"]
-stay = use(keep_sinks)
 window, sinks = 64, 4
-rotate = exercise_fallbacks.apply_rope
 
 
 def counted_in_the_cache(attention, x):
@@ -748,22 +713,21 @@ def counted_in_the_cache(attention, x):
     query, key, value = attention.heads(x)
     outputs = []
     for t in range(x.shape[1]):
-        keys, values = (stay(rows[..., : t + 1, :], sinks, window) for rows in (key, value))
+        keys, values = (keep_sinks(rows[..., : t + 1, :], sinks, window) for rows in (key, value))
         q, last = query[..., t : t + 1, :], keys.shape[-2] - 1
         if attention.rotates:
-            q, keys = rotate(q, torch.tensor([last])), rotate(keys, torch.arange(last + 1))
-        outputs.append(torch_fallbacks.masked_attention(q, keys, values)[0])
-    return attention.W_o(torch_fallbacks.merge_heads(torch.cat(outputs, dim=-2)))
+            q, keys = apply_rope(q, torch.tensor([last])), apply_rope(keys, torch.arange(last + 1))
+        outputs.append(masked_attention(q, keys, values)[0])
+    return attention.W_o(merge_heads(torch.cat(outputs, dim=-2)))
 
 
 with torch.no_grad():
     streams["4 sinks, counted in the cache"] = by_position(lm.losses(ids[:4], Parts(whole=counted_in_the_cache)))
-    alone = by_position(lm.losses_with(ids[:4], mask=lambda T: sink_mask(T, 64, 0)))
+    alone = by_position(lm.losses_with(ids[:4], mask=lambda T: sink_window_mask(T, 64, 0)))
 print("the same four texts, window alone:", "  ".join(f"{loss:.2f}" for loss in alone))
 print(
     "4 sinks, counted in the cache:    ", "  ".join(f"{loss:.2f}" for loss in streams["4 sinks, counted in the cache"])
 )
-print("Computed with", stay.whose)
 
 # %% tags=["picture"]
 # @title The loss in a text that is longer than those of training
@@ -778,7 +742,7 @@ figures.show(
     ),
     alt="Three curves of the loss over the position. All positions: it rises from 0.6 to above 5 nats after position 96. A window of 64 "
     "without sinks: it stays near 0.6. With 4 sinks at their true positions: it rises to about 1.",
-    caption=f"The course's model; texts of 320 tokens. Computed with {sink_mask.whose}.",
+    caption="The course's model; texts of 320 tokens.",
 )
 
 # %% [markdown]
@@ -832,10 +796,6 @@ check(page_and_row)
 #
 # **Worked example.** Pages of 4, a text of 6 positions: 2 pages. Fork it: still 2 pages. Append one position to the fork: the second page,
 # with positions 4 and 5, is copied, and position 6 is written into the copy. Now 3 pages are used.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(PagedCache)
 
 
 # %% nbgrader={"grade": false, "grade_id": "PagedCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -964,8 +924,7 @@ grade(PagedCache)
 predict("two continuations", ...)
 
 # %% tags=["code"]
-Paged = use(PagedCache, cheaper_fallbacks.PagedCache)
-pool = Paged(8, 4, 2, 3)
+pool = PagedCache(8, 4, 2, 3)
 rows = torch.randn(11, 2, 3, generator=torch.Generator().manual_seed(6))
 first = pool.new()
 pool.append(first, rows[:10], rows[:10])
@@ -978,7 +937,7 @@ continued = {"A": (pool.table(first), 11), "B": (pool.table(second), 11)}
 print(f"after one more position each: {8 - pool.n_free} pages; tables {pool.table(first)} and {pool.table(second)}")
 assert torch.equal(pool.read(first)[0], rows) and torch.equal(pool.read(second)[1], rows)
 pool.free(first)
-print(f"text A is gone: {8 - pool.n_free} pages. Computed with {Paged.whose}")
+print(f"text A is gone: {8 - pool.n_free} pages.")
 
 # %% tags=["picture"]
 # @title The pool after the fork
@@ -988,7 +947,7 @@ figures.show(figures.cheaper.pages(forked, 8, 4), caption="Hatched: pages that b
 # @title The pool after one more position each
 figures.show(
     figures.cheaper.pages(continued, 8, 4),
-    caption=f"Only the page that was not full exists twice. Computed with {Paged.whose}.",
+    caption="Only the page that was not full exists twice.",
 )
 
 # %% [markdown]
@@ -1013,10 +972,6 @@ figures.show(
 #
 # **Worked example.** $(1, -2, 4)$ over `dim=-1`: the scale is $4 / 127 = 0.0315$, and the codes are 32, −64 and 127 (31.75 and −63.5 are
 # rounded; ties go to the even number).
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(quantize)
 
 
 # %% nbgrader={"grade": false, "grade_id": "quantize", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1070,14 +1025,13 @@ check(dequantize)
 predict("which scale for keys", ...)
 
 # %% tags=["code"]
-codes_of, numbers_of = use(quantize, cheaper_fallbacks.quantize), use(dequantize)
 texts = lm.encode(small_lm.held_out(4000))[: 16 * 96].view(16, 96)
 hidden = lm.run(texts).hidden
 
 
 def rounding_error(x, dim):
     """The error of int8, as a share of the numbers themselves (root mean squares)."""
-    return float((numbers_of(*codes_of(x, dim)) - x).square().mean().sqrt() / x.square().mean().sqrt())
+    return float((dequantize(*quantize(x, dim)) - x).square().mean().sqrt() / x.square().mean().sqrt())
 
 
 errors = {}
@@ -1088,7 +1042,6 @@ for number, block in enumerate(lm.blocks):
         print(
             f"layer {number}, {name:6}: error {errors[number, name][0]:.2%} per token, {errors[number, name][1]:.2%} per channel"
         )
-print(f"Computed with {codes_of.whose} and {numbers_of.whose}")
 
 # %% tags=["picture"]
 # @title Where the outliers are
@@ -1112,7 +1065,7 @@ figures.show(
         "Two maps of absolute values, 24 positions by 24 channels. The keys have dark vertical stripes: a few channels are large at "
         "almost all positions. The values have no such stripes.",
     ),
-    caption=f"Absolute values in {lm.whose}, before the rotation.",
+    caption="Absolute values in the small model, before the rotation.",
 )
 
 # %% [markdown]
@@ -1144,7 +1097,7 @@ def loss_with(levels, key_dim=-1, value_dim=-1):
         return float(lm.losses(texts, parts).mean())
 
 
-exact = float(lm.losses_with(texts, mask=torch_fallbacks.causal_mask).mean())
+exact = float(lm.losses_with(texts, mask=causal_mask).mean())
 for levels, bits in ((127, 8), (7, 4), (1, 2)):
     print(
         f"{bits} bits: loss {loss_with(levels) - exact:+.4f} per token, {loss_with(levels, -2, -1) - exact:+.4f} with keys per channel"
@@ -1294,10 +1247,6 @@ figures.show(
 #
 # **Worked example.** Two positions with the same key and query $(1, 0)$, values 4 and 10, $\beta = 1$ and $\beta = 0.5$. After the first, the state
 # gives 4 for this key. The difference to 10 is 6, and half of it is added: the outputs are 4 and 7.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(delta_rule)
 
 
 # %%

@@ -12,10 +12,11 @@ from importlib.metadata import version
 from typing import Any
 
 from ..report import display_html, write
-from . import catalog, session
+from . import catalog
 from .given_values import Unreadable, in_short
 from .guess import answer_in_words, judge, wanted
 from .prediction_html import SHOW, Prediction, to_html, to_text
+from .session import Session, current
 
 NO_RESULT = object()
 
@@ -28,7 +29,7 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
     result  what the code computes, shown beside the guess
     """
     try:
-        shown = _predicted(question, guess, "" if result is NO_RESULT else in_short(result))
+        shown = _predicted(current(), question, guess, "" if result is NO_RESULT else in_short(result))
         if isinstance(shown, str):
             write(shown)
         else:
@@ -37,9 +38,9 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
         print(f"This prediction cannot be shown: {type(error).__name__}: {error}")
 
 
-def _predicted(question: str, guess: Any, result: str) -> Prediction | str:
+def _predicted(session: Session, question: str, guess: Any, result: str) -> Prediction | str:
     """The prediction with its guess; a sentence if the lesson has no such prediction."""
-    lesson = session.current.lesson
+    lesson = session.lesson
     if lesson is None:
         return 'No lesson has started: run the cell with `begin("…")` first.'
     try:
@@ -58,7 +59,7 @@ def _predicted(question: str, guess: Any, result: str) -> Prediction | str:
         made.given_up = True
         return made
     try:
-        judged = judge(known, guess, session.current.names)
+        judged = judge(known, guess, session.names)
     except Unreadable as error:
         made.problem = str(error)
         return made

@@ -24,7 +24,7 @@ FOLDED = re.compile(r"# @title \S")  # the notebook shows this line in place of 
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
 SIGNS = {  # kind of a code cell -> what shows it without a tag
     "code": re.compile(r"^begin\(", re.M),
-    "exercise": re.compile(r"^check\(\w|^# hint\(|^%%answer|^ +raise NotImplementedError", re.M),
+    "exercise": re.compile(r"^check\(\w|^%%answer|^ +raise NotImplementedError", re.M),
     "prediction": re.compile(r"^predict\(", re.M),
     "experiment": re.compile(r'^check\("experiment"', re.M),
     "progress": re.compile(r"^progress\(", re.M),

@@ -31,7 +31,6 @@ def read_cell(tmp_path, marks, source):
         (f" nbgrader={SOLUTION}", "def double(x):\n    return 2 * x", ["exercise"], False),
         (f" nbgrader={GRADE}", "check(double)", ["exercise"], False),
         ("", "def halve(x):\n    raise NotImplementedError", ["exercise"], False),
-        ("", "# Stuck?\n# hint(halve)", ["exercise"], False),
         ("", "check(halve)  # stuck?", ["exercise"], True),
         ("", "check(halve)\nhalve(2)", ["exercise"], False),
         ("", "x = 1\npredict('x', ..., x)", ["prediction"], False),

@@ -47,7 +47,7 @@ def edit(path: Path, old: str, new: str) -> None:
         ('check("experiment", finding)', "pass", "has no call check"),
         (
             "# %%\ncheck(halve)",
-            "# %%\n# hint(halve)",
+            '# %% tags=["exercise"]\nhalve(4.0)',
             "the step halve needs a cell `check(halve)` below the cell that defines it",
         ),
         (
