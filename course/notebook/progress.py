@@ -75,7 +75,10 @@ def lesson_report(session: Session) -> Report:
 def _ungraded(session: Session, lesson: str) -> list[Row]:
     """A row for what has no points: some exercises, and the experiment."""
     finding = experiment.status_of(session, lesson)
-    found = [*(_progress_on(session, name).status for name in catalog.steps_of(lesson)), *([finding] if finding else [])]
+    found = [
+        *(_progress_on(session, name).status for name in catalog.steps_of(lesson)),
+        *([finding] if finding else []),
+    ]
     passed = found.count("passes")
     begun = any(status != "not started" for status in found)
     status = "passes" if passed == len(found) else "partly right" if begun else "not started"

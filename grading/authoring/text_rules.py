@@ -60,8 +60,8 @@ def hold_kinds_to_the_rules(notebook: NotebookNode, text: Path) -> None:
 def hold_names_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
     """Check that given code, and the signature of each stub, reads only names from given code. Raises BuildError.
 
-    The names of exercises and steps are always there, because `begin` defines a placeholder for each, and given cells have
-    those of earlier exercises.
+    The names of exercises and steps are always there, because `begin` defines a placeholder for each, and given cells
+    have those of earlier exercises.
     """
     cells = [deepcopy(cell) for cell in notebook.cells if cell.cell_type == "code"]
     answers = [cell for cell in cells if grade_id(cell) and cell.metadata.nbgrader.get("solution")]
