@@ -16,6 +16,7 @@ from grading.authoring.lesson_text import read_lesson
 from grading.authoring.student_install import Delivery, origin
 from grading.authoring.student_repo import publish
 from grading.course_dir.lessons import MUSEUM, list_lessons
+from grading.errors import BuildError
 
 from .support.repository import ROOT
 from .support.run_notebook import run
@@ -84,10 +85,18 @@ def test_it_is_not_an_assignment_and_is_published_with_the_lessons(course, tmp_p
     assert build_museum(course.root)
     assert not build_museum(course.root)  # nothing has changed
     assert list_lessons(course.root, ordinary=True) == [course.lesson]
+    (course.root / "source" / f"{course.lesson}.py").touch()  # an assignment with a text is a lesson
     publish(course.root, tmp_path / "students", origin(Delivery()))
     made = nbformat.read(tmp_path / "students" / f"{MUSEUM}.ipynb", as_version=4)
     assert not any("nbgrader" in cell.metadata for cell in made.cells)
     assert "[The bug museum](bug_museum.ipynb)" in (tmp_path / "students" / "README.md").read_text()
+
+
+def test_a_cell_without_a_kind_is_refused(course):
+    text = TEXT.read_text(encoding="utf-8")
+    (course.root / "source" / TEXT.name).write_text(text.replace('# %% tags=["picture"]', "# %%", 1), encoding="utf-8")
+    with pytest.raises(BuildError, match="has no kind"):
+        build_museum(course.root)
 
 
 def test_the_committed_notebook_matches_its_text():
