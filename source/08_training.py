@@ -574,7 +574,7 @@ check(rotate)
 # - `forward(x)` computes the two lines of section 4, with RMSNorm and SwiGLU.
 # - Attention is causal and has `n_heads` heads, whose queries and keys are rotated unless `rotates` is False. You may use
 #   `F.scaled_dot_product_attention(…, is_causal=True)`, which scales by $1/\sqrt{d_k}$.
-# - You may call your steps; a mistake in them costs no points here.
+# - You may call your `rms_norm`, `swiglu` and `rotate`; a mistake in them costs no points here.
 #
 # **Worked example.** Width 2, one head, one position, $\mathbf{x} = (1, 7)$, all matrices of attention the identity. At
 # position 0 nothing turns, and a single position attends to itself, so attention returns $\operatorname{norm}(\mathbf{x}) =
