@@ -122,7 +122,7 @@ check(exp_and_divide)
 # %% tags=["demo"]
 # @title The scores, their exponentials, and the weights
 shares = use(exp_and_divide)
-figures.show(figures.softmax.from_scores(shares, scores, words), caption=f"Computed with {shares.whose}.")
+figures.show(figures.shares.from_scores(shares, scores, words), caption=f"Computed with {shares.whose}.")
 
 # %% [markdown]
 # ### Predict: shift all scores
@@ -190,7 +190,7 @@ figures.show(figures.distributions.exp_range())
 # %% tags=["demo"]
 # @title The same scores, normalised along each of the two dimensions
 matrix = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 3.0], [1.0, -2.0, 1.0, 1.0]])
-figures.show(figures.softmax.both_ways(matrix))
+figures.show(figures.shares.both_ways(matrix))
 
 # %% [markdown]
 # `x.amax(dim)` is the largest score of each list. (`x.max(dim)` returns positions as well.) For the rows of a `(3, 3)`
@@ -199,8 +199,8 @@ figures.show(figures.softmax.both_ways(matrix))
 
 # %% tags=["demo"]
 # @title Subtracting the maxima of the rows, without and with keepdim
-figures.show(figures.softmax.without_maximum(matrix[:, :3], keepdim=False))
-figures.show(figures.softmax.without_maximum(matrix[:, :3], keepdim=True))
+figures.show(figures.shares.without_maximum(matrix[:, :3], keepdim=False))
+figures.show(figures.shares.without_maximum(matrix[:, :3], keepdim=True))
 
 # %% [markdown]
 # ### Predict: the shape of the maxima
@@ -267,8 +267,8 @@ print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 # %% tags=["demo"]
 # @title The scores of six words with six words, and their weights
 mine = use(softmax, torch.softmax)
-table = figures.softmax.scores_of_all(scores)
-figures.show(figures.softmax.weights_of_all(mine, table, words), caption=f"Computed with {mine.whose}.")
+table = figures.shares.scores_of_all(scores)
+figures.show(figures.shares.weights_of_all(mine, table, words), caption=f"Computed with {mine.whose}.")
 
 # %% [markdown]
 # ## 5. The gradient of softmax
@@ -286,7 +286,7 @@ figures.show(figures.softmax.weights_of_all(mine, table, words), caption=f"Compu
 mine = use(softmax, torch.softmax)
 by_autograd = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
 now = mine(scores, dim=-1)
-figures.show(figures.softmax.jacobian(by_autograd, now, words), caption=f"Computed with {mine.whose}.")
+figures.show(figures.shares.jacobian(by_autograd, now, words), caption=f"Computed with {mine.whose}.")
 
 # %% [markdown]
 # The diagonal is positive: a word's weight rises with its own score. The other words lose, in proportion to their
@@ -406,7 +406,7 @@ grade(log_softmax)
 # %% tags=["demo"]
 # @title The loss of a word with a lower and lower score, computed in three ways
 mine = use(log_softmax, torch.log_softmax)
-figures.show(figures.softmax.three_logarithms(mine), caption=f"Computed with {mine.whose}.")
+figures.show(figures.shares.three_logarithms(mine), caption=f"Computed with {mine.whose}.")
 
 # %% [markdown]
 # With the workaround, the loss hardly changes beyond a gap of about 21. Its gradient fades to nothing, so the worst
@@ -838,7 +838,7 @@ print(f"mean: {losses.mean():.4f}   by the model itself: {lm.loss('The boat reac
 # %% tags=["demo"]
 # @title What you have built so far
 mine = use(softmax, torch.softmax)
-figures.show(figures.softmax.so_far(mine, table), caption=f"Computed with {mine.whose}.")
+figures.show(figures.shares.so_far(mine, table), caption=f"Computed with {mine.whose}.")
 
 # %% [markdown]
 # **To read on:**
