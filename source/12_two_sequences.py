@@ -1051,24 +1051,17 @@ grade(patches)
 
 # %% tags=["demo"]
 # @title Images, and a model that reads them
-from course.models.drawn_signs import SIGNS, ImageEncoder, images_of
+from course.models.drawn_signs import SIGNS, ImageEncoder, train_reader
 
 cut = use(patches, torch_fallbacks.patches)
 torch.manual_seed(0)
 reader = Decoder(48, len(SIGNS))
-seeing = Joined(ImageEncoder(48, cut), reader)
-images, signs = images_of(2000, torch.Generator().manual_seed(3))
-train(seeing, (images, signs, torch.zeros(len(images), 9, dtype=torch.bool)), steps=300)
-images, signs = images_of(200, torch.Generator().manual_seed(4))
-with torch.no_grad():
-    share = (seeing(images, inputs_for(signs, BEGIN)).argmax(-1) == signs).all(-1).float().mean()
-print(f"{share:.0%} of 200 unseen images are read correctly. Computed with {cut.whose}.")
+images, signs = train_reader(Joined(ImageEncoder(48, cut), reader), train, inputs_for)
+print("Computed with", cut.whose)
 
 # %% tags=["demo"]
 # @title Where the decoder looks while it names each sign
-example = next(i for i, row in enumerate(signs.tolist()) if len(set(row)) == 4)  # three different signs
-names, looks = [SIGNS[i] for i in signs[example, :3].tolist()], reader.weights[example, 0, :3]
-drawn = figures.sequences.over_pictures(images[example, 0], looks, names, 4)
+drawn = figures.sequences.one_reading(images, signs, reader.weights, SIGNS)
 figures.show(drawn, caption=f"Computed with {Cross.whose}.")
 
 # %% [markdown]

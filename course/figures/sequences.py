@@ -166,6 +166,15 @@ def _box(ax: Axes, text: str, x: float, y: float, look: dict[str, str], colour: 
     write(ax, x, y, text, fontsize=SMALL, color=colour, bbox={"boxstyle": "round,pad=0.3", **look})
 
 
+def one_reading(images: torch.Tensor, ids: torch.Tensor, weights: torch.Tensor, signs: Sequence[str]) -> Figure:
+    """The picture of an image with three different signs, and where the reader looked: `over_pictures`.
+
+    images (B, 1, 12, 12), ids (B, 4) of `signs`, weights (B, H, 4, 9)
+    """
+    i = next(i for i, row_of_ids in enumerate(ids.tolist()) if len(set(row_of_ids)) == 4)
+    return over_pictures(images[i, 0], weights[i, 0, :3], [signs[sign] for sign in ids[i, :3].tolist()], 4)
+
+
 def over_pictures(image: torch.Tensor, weights: torch.Tensor, words: Sequence[str], size: int) -> Figure:
     """An image (H, W), and for each word the image under its weights (T, squares).
 
