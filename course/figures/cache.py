@@ -145,7 +145,7 @@ def shared_keys(lm: SmallLM, make: Function, mean_heads: Function) -> Figure:
 
 
 def beside_padding(mask_for: Function, padding: int) -> Figure:
-    """What the shortest text, after `padding` columns, may see while it is continued, by `mask_for(T, S)`."""
+    """The columns that the shortest text, after `padding`, may see while it is continued, by `mask_for(T, S)`."""
     blocked = {
         name: mask_for(size, n) | (torch.arange(n) < padding)
         for name, size, n in (("prefill", 7, 7), ("first new token", 1, 8), ("second new token", 1, 9))

@@ -109,7 +109,7 @@ def patterns() -> Figure:
 
 
 def kept_per_layer() -> Figure:
-    """What a layer keeps as the text grows, in KiB, for four kinds of attention."""
+    """The memory that a layer keeps as the text grows, in KiB, for four kinds of attention."""
     lengths = [2**n for n in range(4, 18)]
     kept = {
         "8 groups": [2 * 8 * 128 * 2 * n / 2**10 for n in lengths],

@@ -132,7 +132,7 @@ def three_temperatures(scores: torch.Tensor, words: Sequence[str]) -> Figure:
 
 
 def contribution() -> Figure:
-    """What a weight contributes to the entropy, from 0 to 1."""
+    """The contribution of a weight from 0 to 1 to the entropy."""
     weight = torch.linspace(0.0, 1.0, 1001)[1:]
     figure, (ax,) = row(1, width=5.4, height=2.9)
     ys = {"$-a$ ln $a$": -weight * weight.log()}

@@ -37,7 +37,7 @@ def three_sizes(mask_for: Function, words: Sequence[str]) -> Figure:
 
 @with_choices(S=(1, 6, 1), strip=[2, 4, 6])
 def newest_word(mask_for: Function, words: Sequence[str], *, S: int) -> Figure:
-    """What the newest of `S` words may see, with ends aligned as `mask_for(T, S)` does, and with starts aligned."""
+    """The words that the newest of `S` may see, with ends aligned as `mask_for(T, S)` does, and with starts aligned."""
     panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
     return with_alt_text(
         tables(panels, words[:S], per_row=1),
@@ -139,7 +139,7 @@ def eight_masks(panels: Mapping[str, tuple[torch.Tensor, torch.Tensor | None]]) 
 
 
 def suspects(measure: Function, tokens: torch.Tensor) -> Figure:
-    """Who sees whom in the lesson's eight suspects, by `measure(model, tokens)`."""
+    """The words that each word sees in the lesson's eight suspects, by `measure(model, tokens)`."""
     found = {f"suspect {letter}": measure(sample_models.suspect(letter), tokens) for letter in sample_models.SUSPECTS}
     return with_alt_text(
         tables(found, per_row=4, stairs=True),
@@ -152,7 +152,7 @@ def suspects(measure: Function, tokens: torch.Tensor) -> Figure:
 
 
 def public_mistakes(measure: Function, functions: Sequence[Function], tokens: torch.Tensor) -> Figure:
-    """Who sees whom in four functions with public mistakes and PyTorch's, by `measure(function, tokens)`."""
+    """The words that each word sees in four functions with public mistakes and in PyTorch's, by the same measure."""
     return with_alt_text(
         tables({function.__name__.replace("_", " "): measure(function, tokens) for function in functions}, stairs=True),
         "Five measured tables. Minus in the exponent, result not kept and mask multiplied: ticks everywhere. "

@@ -188,7 +188,7 @@ def weight_maps(panels: Mapping[str, torch.Tensor], *, per_row: int = 3) -> Figu
 
 
 def three_heads(lm: SmallLM, attend: Function) -> Figure:
-    """What bank attends to in three heads of the model, by `attend(q, k, v, scale=…)` at three scales."""
+    """The weights of the query bank in three heads of the model, by `attend(q, k, v, scale=…)` at three scales."""
     figure, axes = row(3, width=3.3, height=2.3)
     for ax, (layer, head) in zip(axes, ((0, 3), (1, 0), (2, 2)), strict=True):
         seen = lm.look("The boat reached the river bank", layer=layer, head=head)

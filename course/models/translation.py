@@ -1,4 +1,4 @@
-"""What lesson 12 measures of a model that translates: its alignment, its free running, and two searches.
+"""Measures of lesson 12 for a model that translates: its alignment, its free running, and two searches.
 
 A sentence is a row of ids, filled up with 0.
 """
