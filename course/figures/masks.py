@@ -128,16 +128,6 @@ def both_conventions(
     )
 
 
-def eight_masks(panels: Mapping[str, tuple[torch.Tensor, torch.Tensor | None]]) -> Figure:
-    """The lesson's eight attempts at a mask: their weights (6, 6) and what is hatched."""
-    return with_alt_text(
-        weights(panels, per_row=4, cell=0.4, stairs=True),
-        "Eight maps of weights. 1: a filled lower triangle. 2: the same without its diagonal, the first row hatched. "
-        "3: one more diagonal filled, beyond the stairs. 4: only the upper triangle is filled. 5 and 6: everything is "
-        "filled. 7: a lower triangle, paler at the top. 8: a lower triangle whose columns, not rows, sum to 1.",
-    )
-
-
 def suspects(measure: Function, tokens: torch.Tensor) -> Figure:
     """The words that each word sees in the lesson's eight suspects, by `measure(model, tokens)`."""
     found = {f"suspect {letter}": measure(sample_models.suspect(letter), tokens) for letter in sample_models.SUSPECTS}
@@ -147,17 +137,6 @@ def suspects(measure: Function, tokens: torch.Tensor) -> Figure:
         "two steps beyond the stairs. E: the first three positions see one another. F: ticks on and above the "
         "diagonal, but a single one in row 4 and none in the last row. G: one step beyond the stairs. H: below the "
         "stairs, but row 3 has only key 0, and rows 4 and 5 have only the first keys and their own.",
-        "✓ this output moves if that input changes.",
-    )
-
-
-def public_mistakes(measure: Function, functions: Sequence[Function], tokens: torch.Tensor) -> Figure:
-    """The words that each word sees in four functions with public mistakes and in PyTorch's, by the same measure."""
-    return with_alt_text(
-        tables({function.__name__.replace("_", " "): measure(function, tokens) for function in functions}, stairs=True),
-        "Five measured tables. Minus in the exponent, result not kept and mask multiplied: ticks everywhere. "
-        "Convention turned round: ticks on and above the diagonal, but a single one in row 4 and none in the last row. "
-        "By pytorch: ticks below the stairs only.",
         "✓ this output moves if that input changes.",
     )
 

@@ -247,33 +247,6 @@ def fetched(attend: Function, query_for: Function) -> Figure:
     )
 
 
-def gradients(versions: Sequence[Function], project: Function, x: torch.Tensor, *given: torch.Tensor) -> Figure:
-    """The norms of the gradients that reach W_q, W_k and W_v (`given`) through versions of attention of q, k, v."""
-    direction = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
-    norms = torch.zeros(len(versions), 3)
-    for r, version in enumerate(versions):
-        matrices = [W.clone().requires_grad_() for W in given]
-        result = (version(*project(x, *matrices)) * direction).sum()
-        if result.requires_grad:
-            found = torch.autograd.grad(result, matrices, allow_unused=True)
-            norms[r] = torch.stack([torch.zeros(()) if g is None else g.norm() for g in found])
-    ax = heat_map(
-        norms,
-        rows=[version.__name__.replace("_", " ") for version in versions],
-        columns=["W_q", "W_k", "W_v"],
-        kind="amounts",
-        blocked=norms == 0,
-        size=(5.0, 2.6),
-    )
-    return with_alt_text(
-        ax,
-        "The size of the gradient for each of the three matrices. The right version has one for all three. With values "
-        "not used W_v has none; with the output thrown away none of them has; with scores detached W_q and W_k have "
-        "none.",
-        "The size of the gradient, as its norm. Hatched: no gradient arrives, so nothing is learned there.",
-    )
-
-
 def of_sentence() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Queries, keys and values (6, 2) of the sentence, with the matrices of lesson 03."""
     W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])

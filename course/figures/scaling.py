@@ -161,15 +161,7 @@ def in_modes(module: Any, example: Sequence[torch.Tensor]) -> Figure:
     return with_caption(weight_maps(found, per_row=2), caption)
 
 
-def six_scales(attend: Function, *qkv: torch.Tensor) -> Figure:
-    """The weights (T, S) of `attend(q, k, v, scale=…)`, of width 64, with six scales, A to F."""
-    scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
-    found = {name: attend(*qkv, scale=scale)[1] for name, scale in scales.items()}
-    found["F"] = attend(*qkv, scale=1.0)[1] / 8
-    return with_caption(weight_maps(found), "The same queries and keys, six scales. Beside each row is its sum.")
-
-
-def weight_maps(panels: Mapping[str, torch.Tensor], *, per_row: int = 3) -> Figure:
+def weight_maps(panels: Mapping[str, torch.Tensor], *, per_row: int) -> Figure:
     """Maps of weights (T, S), `per_row` side by side, with the sums of their rows."""
     queries, keys = next(iter(panels.values())).shape
     figure, axes = grid(len(panels), per_row, width=1.0 + 0.38 * keys, height=0.7 + 0.36 * queries)

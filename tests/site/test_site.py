@@ -45,7 +45,7 @@ REPORT = """from course.report import Report, display
 display(Report("grow", "not started", 0, 1))"""
 PREDICTION = """from course.notebook.prediction_html import Prediction, to_html, to_text
 from course.report import display_html
-shown = [Prediction("the sign", "a sign", "plus", "All of them are positive.")]
+shown = Prediction("the sign", "a sign", "plus", "All of them are positive.")
 display_html(to_html(shown), to_text(shown))"""
 
 

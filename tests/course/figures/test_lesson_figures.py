@@ -85,22 +85,6 @@ def test_what_a_learner_computes_is_drawn():
         assert sum(right) == pytest.approx(1)
 
 
-def test_gradients_that_do_not_arrive_are_hatched():
-    def thrown_away(q, k, v):
-        return v.detach()
-
-    def right(q, k, v):
-        return scaled(q, k, v)[0]
-
-    matrices = [torch.eye(3, 2) + 0.1 for _ in range(3)]
-    ax = figures.qkv.gradients([right, thrown_away], torch_fallbacks.projections, X, *matrices).axes[0]
-    assert [(patch.get_x(), patch.get_y()) for patch in ax.patches if patch.get_hatch()] == [
-        (-0.5, 0.5),
-        (0.5, 0.5),
-        (1.5, 0.5),
-    ]
-
-
 def test_a_blocked_row_is_told_before_and_after_the_repair():
     functions = (lambda s, m: s.masked_fill(m, -torch.inf).softmax(-1), torch_fallbacks.masked_softmax)
 
