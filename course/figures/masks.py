@@ -39,9 +39,10 @@ def three_sizes(mask_for: Function, words: Sequence[str]) -> Figure:
 def newest_word(mask_for: Function, words: Sequence[str], *, S: int) -> Figure:
     """The words that the newest of `S` may see, with ends aligned as `mask_for(T, S)` does, and with starts aligned."""
     panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
+    seen = [int((~mask).sum()) for mask in panels.values()]
     return with_alt_text(
         tables(panels, words[:S], per_row=1),
-        f"{words[S - 1]} sees all {S} words if the ends are aligned, only The if the starts are.",
+        f"{words[S - 1]} sees {seen[0]} of {S} words if the ends are aligned, {seen[1]} if the starts are.",
     )
 
 
