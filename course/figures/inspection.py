@@ -81,17 +81,6 @@ def lens(said: Sequence[Sequence[str]], sure: torch.Tensor, read: Sequence[str],
     )
 
 
-def heads(scores: torch.Tensor, title: str = "") -> Figure:
-    """A map (L, H) of one number per head, layers by heads, with alt text."""
-    figure, (ax,) = row(1, width=1.6 + 0.75 * scores.shape[1], height=1.1 + 0.5 * scores.shape[0])
-    rows, columns = ([f"{name} {i}" for i in range(n)] for name, n in zip(("layer", "head"), scores.shape, strict=True))
-    heat_map(scores, ax=ax, rows=rows, columns=columns, numbers=True, title=title)
-    details = "; ".join(
-        f"layer {layer}: " + ", ".join(f"{score:.2f}" for score in line) for layer, line in enumerate(scores.tolist())
-    )
-    return with_alt_text(figure, f"A map of numbers from 0 to 1, one for each head. {details}.")
-
-
 def head_maps(panels: Mapping[str, torch.Tensor]) -> Figure:
     """A map (L, H) of one number from 0 to 1 per head for each title, with alt text."""
     layers, count = next(iter(panels.values())).shape
