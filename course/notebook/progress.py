@@ -1,6 +1,7 @@
 """`progress`: the lesson and the course in at most twelve lines.
 
-An exercise that has passed stays passed, with its points, also after a wrong try. `hand_in` judges the notebook as it is.
+An exercise that has passed stays passed, with its points, also after a wrong try. `hand_in` judges the notebook as it
+is.
 """
 
 from __future__ import annotations
