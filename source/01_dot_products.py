@@ -50,13 +50,7 @@ figures.show(
 
 # %% tags=["picture"]
 # @title Two vectors of three entries, multiplied and added
-first, second = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, -5.0, 6.0])
-figure = figures.vectors.multiply_and_add(first, second, total=float(torch.dot(first, second)))
-figures.show(
-    figure,
-    alt="Three rows of numbers. a is 1, 2, 3; b is 4, minus 5, 6; their products are 4, minus 10, 18. The sum is 12.",
-    caption="4 − 10 + 18 = 12. The −10 at position 1 votes against; the 18 at position 2 outvotes it.",
-)
+figures.show(figures.vectors.votes())
 
 # %% [markdown]
 # ### Predict: a row times a column
@@ -129,19 +123,7 @@ grade(dot)
 
 # %% tags=["picture"]
 # @title The arrow a with three arrows b, and their shadows
-a = torch.tensor([2.0, 1.0])
-positions = {"similar": [1.0, 2.0], "perpendicular": [-1.0, 2.0], "opposite": [-2.0, -1.5]}
-figure, axes = figures.row(3, width=3.0, height=3.4)
-for ax, (name, position) in zip(axes, positions.items()):
-    b = torch.tensor(position)
-    value, length = dot(a, b).item(), a.norm().item()
-    figures.vectors.arrows(a, b, ax=ax, title=f"{name}\n{length:.2f} × {value / length:.2f} = {value:g}")
-figures.show(
-    figure,
-    alt="Three panels with the arrows a and b. Similar directions: the shadow of b has the direction of a, and the dot "
-    "product is 4. Perpendicular: no shadow, 0. Opposite: the shadow points away from a, minus 5.5.",
-    caption="a = (2, 1); b = (1, 2), (−1, 2), (−2, −1.5). Each title: length of a × shadow = a · b.",
-)
+figures.show(figures.vectors.shadows(dot))
 
 # %% [markdown]
 # The dot product is **the length of $\mathbf{a}$ times the length of the shadow**. It is negative where the shadow points
@@ -197,51 +179,14 @@ predict("b twice as long", ...)
 
 # %% tags=["picture"]
 # @title The dot product while b goes once round the circle
-def turned(angle: float, length: float) -> torch.Tensor:
-    """An arrow of a given length, turned counter-clockwise by an angle in degrees."""
-    radians = torch.deg2rad(torch.tensor(float(angle)))
-    return length * torch.stack([torch.cos(radians), torch.sin(radians)])
-
-
-angles = range(0, 361, 15)
-values = {
-    f"length {length:g}": [dot(turned(0, 1), turned(angle, length)).item() for angle in angles] for length in (1, 2)
-}
-ax = figures.curves(angles, values, xlabel="angle between a and b, in degrees", ylabel="a · b")
-ax.set_xticks(range(0, 361, 90))
-figures.show(
-    ax,
-    alt="Two cosine curves over the angle from 0 to 360 degrees. The one for length 2 goes twice "
-    "as high and as low as the one for length 1; both are zero at 90 and 270 degrees.",
-    caption="a has length 1; the length of b is beside each curve. The direction decides the sign.",
-)
+figures.show(figures.vectors.around_the_circle(dot))
 
 # %% [markdown]
 # The dot product depends on **direction** and **length**. Turn and stretch $\mathbf{b}$:
 
 # %% tags=["picture"]
 # @title Two sliders: angle and length of b
-
-
-def draw(angle, length):
-    a, b = torch.tensor([2.0, 0.0]), turned(angle, length)
-    value, cast = (round(f(a, b).item(), 2) + 0.0 for f in (dot, shadow))  # a zero without a minus sign
-    figure, (ax,) = figures.row(1, width=3.0, height=3.2)
-    figures.vectors.arrows(a, b, ax=ax, title=f"a · b = 2 × {cast:.2f} = {value:.2f}")
-    return figures.with_alt_text(
-        figure,
-        f"a is 2 long; b is {length:g} long, at {angle} degrees to a. Its shadow is {cast:.2f} long, and the dot "
-        f"product is {value:.2f}.",
-    )
-
-
-sliders.slider(
-    draw,
-    angle=(0, 360, 15),
-    length=(0.5, 3.0, 0.5),
-    start={"angle": 60, "length": 1.5},
-    strip={"angle": [0, 60, 90, 150]},
-)
+sliders.slider(figures.vectors.at_angle, dot, shadow)
 
 # %% [markdown]
 # ### Predict: the gradient of a dot product
@@ -431,16 +376,8 @@ def torch_cosine(a, b):
     return torch.cosine_similarity(a, b, dim=-1)
 
 
-figure, axes = figures.row(2, width=4.6, height=2.9)
-figures.bars(score_each(pet, vectors), words, ax=axes[0], title="dot product with pet: dog is first")
-figures.bars(cosine_similarity(pet, vectors), words, ax=axes[1], title="cosine with pet: cat is first", limit=1.25)
-for ax, winner in zip(axes, ("dog", "cat")):
-    ax.patches[words.index(winner)].set_facecolor(figures.colour("k"))
 figures.show(
-    figure,
-    alt="Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten "
-    "1.30 and cat 1.26. By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. "
-    "Car, bus and apple are negative in both.",
+    figures.vectors.rankings(words, score_each(pet, vectors), cosine_similarity(pet, vectors)),
 )
 
 # %% [markdown]
@@ -466,15 +403,7 @@ figures.show(
 ride, snack = torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])
 queries = torch.stack([pet, ride, snack])
 scores = torch.stack([score_each(query, vectors) for query in queries])  # (T, S)
-
-
-def draw(query, key):
-    names = {"query_names": ["pet", "ride", "snack"], "key_names": words, "meanings": meanings}
-    return figures.vectors.one_cell(queries, vectors, scores, query, key, **names)
-
-
-places = [{"query": 0, "key": 2}, {"query": 1, "key": 4}]
-sliders.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
+sliders.slider(figures.vectors.one_cell, queries, vectors, scores, ["pet", "ride", "snack"], words, meanings)
 
 # %% [markdown]
 # ### Predict: transposing a batch
@@ -539,15 +468,8 @@ predict("the largest dot product in the row of cat", ...)
 
 # %% tags=["picture"]
 # @title Six words against six words, twice
-figure, axes = figures.row(2, width=4.5, height=4.1)
-both = {"dot products": similarity_scores(vectors, vectors), "cosines": cosine_similarity(vectors[:, None], vectors)}
-for ax, (title, matrix) in zip(axes, both.items()):
-    figures.heat_map(matrix, ax=ax, rows=words, columns=words, kind="scores", title=title)
 figures.show(
-    figure,
-    alt="Two 6 by 6 heat maps of words against words. Both show a block of animals, a block of "
-    "vehicles, and apple by itself. Among the dot products the row cat has its largest value, "
-    "1.72, at dog, not at cat, 1.19. Among the cosines every word has 1 with itself.",
+    figures.vectors.dots_and_cosines(similarity_scores, cosine_similarity, vectors, words),
 )
 
 # %% [markdown]
@@ -560,20 +482,8 @@ figures.show(
 
 # %% tags=["picture"]
 # @title The scores of a sentence with itself
-figure, (ax,) = figures.row(1, width=4.4, height=3.6)
-figures.heat_map(
-    similarity_scores(sentence.x, sentence.x),
-    ax=ax,
-    rows=sentence.words,
-    columns=sentence.words,
-    kind="scores",
-    title="scores",
-)
-figures.show(
-    figure,
-    alt="A 6 by 6 heat map of the words of the sentence. boat, reached, river and bank score highest with themselves, from 2.93 to 3.50; river scores 3.00 with boat and with bank. The scores of the word the are all below 0.6.",
-    caption="The scores of river with boat and with bank are 3.00.",
-)
+drawn = figures.vectors.of_a_sentence(similarity_scores(sentence.x, sentence.x), sentence.words)
+figures.show(drawn)
 
 # %% [markdown]
 # ## 6. Looking something up
@@ -629,15 +539,8 @@ grade(most_similar)
 # @title Five keys, and the one found in each direction
 
 
-around = torch.deg2rad(torch.arange(360.0))
-directions = torch.stack([torch.cos(around), torch.sin(around)], dim=-1)  # (360, 2)
-five = torch.tensor([[2.1, 0.2], [1.1, 1.7], [0.9, 0.5], [-1.6, 0.9], [-0.3, -1.8]])
-winners = {
-    "highest cosine wins": most_similar(directions, five),
-    "highest dot product wins": similarity_scores(directions, five).argmax(dim=-1),
-}
 figures.show(
-    figures.vectors.who_answers(five, "ABCDE", winners),
+    figures.vectors.lookups(most_similar, similarity_scores),
 )
 
 # %% [markdown]
@@ -715,17 +618,8 @@ for word in ("river", "boat", "bread", "red", "three", "Monday", "ate"):
 
 # %% tags=["picture"]
 # @title The ten neighbours of bank
-bank = lm.words.index("bank")
-near = neighbours(bank, lm.embedding, 10)
-cosines, names = torch_cosine(lm.embedding[bank], lm.embedding[near]), [lm.words[i] for i in near]
-ax = figures.bars(cosines, names, title="cosine with bank")
-ax.tick_params(axis="x", rotation=40)
-figures.show(
-    ax,
-    alt="Bars for the ten words nearest to bank: "
-    + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, cosines.tolist())),
-    caption="Most of these words belong to the water: in the model's stories, a bank is usually the bank of a river.",
-)
+near = neighbours(lm.words.index("bank"), lm.embedding, 10)
+figures.show(figures.vectors.neighbours(lm, "bank", near))
 
 # %% [markdown]
 # Words used in the same way have similar vectors: lakes and bays, or colours, or numbers. *Bank* has one vector, whether a

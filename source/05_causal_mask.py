@@ -159,14 +159,7 @@ grade(causal_mask)
 
 # %% tags=["picture"]
 # @title Tables of ticks and crosses for six, two and one query
-sizes = {f"T = {n}, S = {len(words)}": causal_mask(n, len(words)) for n in (6, 2, 1)}
-figures.show(
-    figures.masks.tables(sizes, words),
-    alt="Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above "
-    "the diagonal. Two queries, river and bank: a single cross, where river meets bank. One query, "
-    "bank: no cross at all.",
-    caption="✓ may be seen, ✗ is blocked.",
-)
+figures.show(figures.masks.three_sizes(causal_mask, words))
 
 # %% [markdown]
 # The smaller tables are the last rows of the large one. `F.scaled_dot_product_attention(…, is_causal=True)` aligns the
@@ -177,14 +170,7 @@ figures.show(
 
 # %% tags=["picture"]
 # @title A slider: the sentence grows, and one query asks for its newest word
-def newest_word(S):
-    panels = {"ends aligned": causal_mask(1, S), "starts aligned": causal_mask(S)[:1]}
-    picture = figures.masks.tables(panels, words[:S], per_row=1)
-    alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only The if the starts are."
-    return figures.with_alt_text(picture, alt)
-
-
-sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
+sliders.slider(figures.masks.newest_word, causal_mask, words)
 
 # %% [markdown]
 # If the starts are aligned, every new word sees only *The*. There is no error, no NaN and no leak, but a model that was
@@ -200,11 +186,7 @@ lengths = torch.tensor([len(text) for text in batch])  # (B,)
 
 # %% tags=["picture"]
 # @title The batch, drawn
-figures.show(
-    figures.masks.sentences(batch, lengths.tolist(), 6),
-    alt="A batch of three sentences in six columns: six words; four words and two pads; two words and four pads.",
-    caption="Three sentences, padded to S = 6. Hatched positions hold no word.",
-)
+figures.show(figures.masks.sentences(batch, lengths.tolist(), 6))
 
 # %% [markdown]
 # What is blocked here depends on the sentence, not on the query. If $\ell_b$ is the length of sentence $b$:
@@ -273,13 +255,7 @@ check(decoder_mask)
 
 # %% tags=["picture"]
 # @title Both masks together, for each of the three sentences
-both = decoder_mask(lengths, 6)  # (B, 1, T, T)
-figures.show(
-    figures.masks.tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
-    alt="Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: the "
-    "last two columns are all crosses, too. Length 2: the last four columns are all crosses.",
-    caption="causal | padding, for the three sentences.",
-)
+figures.show(figures.masks.both_masks(decoder_mask, lengths))
 
 # %% [markdown]
 # In the last rows of the short sentences, the query is padding. That does no harm: no word sees these positions, and the
@@ -330,22 +306,8 @@ def example_scores(T=6, K=4, seed=4):
 
 # %% tags=["picture"]
 # @title A slider: the fill and the size of the scores, and what gets through
-def filled(fill, times):
-    mask = causal_mask(6)
-    weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
-    through = (weights * mask).sum(-1).max()
-    picture = figures.masks.weights({f"on the future: {through:.4f}": (weights, None)}, stairs=True)
-    return figures.with_alt_text(
-        picture, f"Weights, blocked scores set to {fill}: {through:.4f} of a row above the diagonal."
-    )
-
-
-sliders.slider(
-    filled,
-    strip={"fill": [0.0, -4.0, -torch.inf]},
-    fill=[0.0, -1.0, -2.0, -4.0, -6.0, -8.0, -16.0, -32.0, -torch.inf],
-    times=[1, 5, 25],
-)
+mask = causal_mask(6)
+sliders.slider(figures.masks.let_through, mask, example_scores())
 
 # %% [markdown]
 # Only −∞ works for all scores.
@@ -450,36 +412,13 @@ grade(masked_softmax)
 # @title Scores, masked scores and weights, side by side
 mask = causal_mask(6)
 scores = sentence.x @ sentence.x.T / 3**0.5
-figures.show(
-    figures.masks.before_and_after(scores, mask, masked_softmax(scores, mask), words),
-    alt="Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
-    "1.00 in the first cell, every row sharing 1 among the cells up to the diagonal.",
-)
+drawn = figures.masks.before_and_after(scores, mask, masked_softmax(scores, mask), words)
+figures.show(drawn)
 
 # %% tags=["picture"]
 # @title A row that is fully blocked, before and after the repair
-row_blocked = mask | (torch.arange(6) == 3)[:, None]
-panels = {
-    "before: fill, then softmax": (fill_and_softmax, fill_and_softmax(scores, row_blocked)),
-    "after: masked_softmax": (masked_softmax, masked_softmax(scores, row_blocked)),
-}
-fig, axes = figures.row(4, width=3.5, height=3.5)
-details = []
-for (title, (function, weights)), left, right in zip(panels.items(), axes[::2], axes[1::2]):
-    _, gradient = gradient_of_w(function)
-    hidden = row_blocked if weights.isfinite().all() else mask & weights.isfinite()
-    figures.heat_map(weights, ax=left, rows=words, columns=words, part="weights", title=title, blocked=hidden)
-    figures.heat_map(gradient, ax=right, kind="scores", limit=2.0, title="gradient of W")
-    left.tick_params(axis="x", rotation=60)
-    details.append(
-        f"{title}: row 3 of the weights is {'NaN' if weights[3].isnan().any() else 'blocked, without weights'}, "
-        f"and {int(gradient.isfinite().sum())} of 4 entries of the gradient are numbers"
-    )
-figures.show(
-    fig,
-    alt=f"Two maps of weights, each beside the gradient of W. {'; '.join(details)}.",
-    caption=f"The sum of row 3 is now {float(masked_softmax(scores, row_blocked)[3].sum()):g}.",
-)
+drawn = figures.masks.blocked_row([fill_and_softmax, masked_softmax], scores, mask, gradient_of_w, words)
+figures.show(drawn)
 
 # %% [markdown]
 # ## 4. Attention with a mask
@@ -544,17 +483,8 @@ def example_tokens(T=6, D=4, seed=8):
 # %% tags=["picture"]
 # @title Weights without a mask and with one
 mask = causal_mask(6)
-x = sentence.x
-panels = {
-    "bidirectional": (masked_attention(x, x, x)[1], None),
-    "causal": (masked_attention(x, x, x, mask)[1], mask),
-}
-figures.show(
-    figures.masks.weights(panels, words),
-    alt="Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the "
-    "triangle above the diagonal is hatched, and each row's weights are spread over what is left.",
-    caption="The same words, without and with a mask.",
-)
+drawn = figures.masks.without_and_with(masked_attention, mask, sentence.x, words)
+figures.show(drawn)
 
 # %% [markdown]
 # *bank* sees everything either way. In the other rows, the remaining weights grow in proportion.
@@ -596,17 +526,8 @@ print(f"the function, given ~mask, differs from the module by {(negated - by_mod
 
 # %% tags=["picture"]
 # @title The same mask, given to both: two pictures
-panels = {
-    "nn.MultiheadAttention\n(attn_mask=mask)": (by_module, mask),
-    "F.scaled_dot_product_attention\n(attn_mask=mask)": (by_function, ~mask),
-}
-figures.show(
-    figures.masks.weights(panels, words, stairs=True, cell=0.5),
-    alt="Two maps of weights, with the same mask given to both. nn.MultiheadAttention fills the triangle below the stairs. "
-    "F.scaled_dot_product_attention fills the triangle above them; its last row is hatched throughout.",
-    caption=f"Orange stairs: where the future begins. `masked_attention` differs from the left map by "
-    f"{(masked_attention(x, x, x, mask)[1][0] - by_module).abs().max():.0e}.",
-)
+drawn = figures.masks.both_conventions(by_module, by_function, masked_attention(x, x, x, mask)[1][0], mask, words)
+figures.show(drawn)
 
 # %% [markdown]
 # On the right, *The* sees all that it must not see, and *bank* sees nothing. (`nn.MultiheadAttention` takes padding as
@@ -745,18 +666,7 @@ check(who_sees_whom)
 
 # %% tags=["picture"]
 # @title The eight suspects, measured
-measured = {
-    f"suspect {letter}": who_sees_whom(sample_models.suspect(letter), example_tokens())
-    for letter in sample_models.SUSPECTS
-}
-figures.show(
-    figures.masks.tables(measured, per_row=4, stairs=True),
-    alt="Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the "
-    "stairs only. C: two steps beyond the stairs. E: the first three positions see one another. F: "
-    "ticks on and above the diagonal, but a single one in row 4 and none in the last row. G: one step beyond "
-    "the stairs. H: below the stairs, but row 3 has only key 0, and rows 4 and 5 have only the first keys and their own.",
-    caption="✓ this output moves if that input changes.",
-)
+figures.show(figures.masks.suspects(who_sees_whom, example_tokens()))
 
 # %% [markdown]
 # F blocks the diagonal, yet most of it is ticked, because each token makes the query of its own output. In its last two
@@ -942,17 +852,7 @@ runs = {name: losses for name, (model, losses) in trained.items()}
 
 # %% tags=["picture"]
 # @title The losses of the models
-figures.show(
-    figures.losses(
-        runs,
-        {"nothing can be learned, ln 8": math.log(8)},
-        names="ends",
-        ylabel="loss (nats per token)",
-    ),
-    alt="Loss against training step. With a right mask it stays at 2.08. Without a mask, and with one key too many, it falls "
-    "to 0.2 within 25 steps. With blocked scores lowered by 6 it stays near 2.08 for about 80 steps, then falls below 1.",
-    caption="Training on random tokens.",
-)
+figures.show(figures.masks.on_noise(runs))
 
 # %% [markdown]
 # With one key too many, the loss falls in a few steps. It stays above 0, because the last answer is not in the input. The
@@ -991,22 +891,10 @@ predict("the position that fails", ...)
 # %% tags=["picture"]
 # @title Accuracy at each position, without a mask and with one
 ids = torch.randint(8, (1000, 13), generator=torch.Generator().manual_seed(1))
-fig, axes = figures.row(2, width=4.8, height=2.9)
-details = []
-for ax, name in zip(axes, ("no mask", "right mask")):
-    with torch.no_grad():
-        share = accuracy_by_position(trained[name][0](ids[:, :-1]), ids[:, 1:])
-    figures.bars(share, [str(i) for i in range(12)], ax=ax, title=name, limit=1.15)
-    ax.set_xlabel("position")
-    ax.axhline(1 / 8, color="grey", linestyle=":")
-    details.append(
-        f"{name}: {share[:-1].min():.2f} to {share[:-1].max():.2f} at positions 0 to 10, {share[-1]:.2f} at position 11"
-    )
-figures.show(
-    fig,
-    alt=f"Two bar charts of accuracy at positions 0 to 11. {'; '.join(details)}.",
-    caption="Dotted: guessing, 1/8.",
+drawn = figures.masks.accuracies(
+    accuracy_by_position, {name: trained[name][0] for name in ("no mask", "right mask")}, ids
 )
+figures.show(drawn)
 
 # %% [markdown]
 # Only the last position has to predict, because its answer is not in the input. And when a model writes, only the last
@@ -1140,11 +1028,7 @@ check("experiment", finding)
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.current_model()
-figures.show(
-    figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption="The letters and numbers of lessons 3 and 4. Hatched: blocked.",
-)
+figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 
 # %% [markdown]
 # Now try your functions on a sentence that you type:
@@ -1196,13 +1080,7 @@ check(sliding_window)
 # %% tags=["picture"]
 # @title What you have built so far
 mask = causal_mask(6)
-x = sentence.x
-output, weights = masked_attention(x, x, x, mask)
-hatched = weights.masked_fill(mask, -torch.inf)  # the diagram hatches -inf
-figures.show(
-    figures.overview("mask", complete=True, x=x, scores=x @ x.T, weights=hatched, output=output),
-    caption="Scores, weights and output of the six words; hatched: blocked.",
-)
+figures.show(figures.masks.so_far(masked_attention, mask, sentence.x))
 
 # %% [markdown]
 # **To read on:**

@@ -94,13 +94,7 @@ for character in "naïve🙂":
 # %% tags=["picture"]
 # @title A sentence in words, in pieces and in bytes
 SENTENCE = "The boat reached the bank."
-in_words = [b"The", b" boat", b" reached", b" the", b" bank", b"."]
-pieces_of_it = [b"The ", b"bo", b"a", b"t ", b"r", b"ea", b"ch", b"ed ", b"the ", b"b", b"an", b"k", b"."]
-figures.show(
-    figures.tokens.cuts({"words": in_words, "pieces": pieces_of_it, "bytes": [bytes([b]) for b in SENTENCE.encode()]}),
-    caption="␣ is a space. The pieces are one possible cut. A box is as wide as its number of bytes; beside each row is the number "
-    "of tokens.",
-)
+figures.show(figures.tokens.three_cuts())
 
 # %% [markdown]
 # ## 2. Learn the pieces
@@ -254,14 +248,9 @@ print("pieces with a space inside:", inside)
 
 # %% tags=["picture"]
 # @title The same words after more and more merges
-rows = {}
-for n in (0, 16, 64, 256):
-    pieces_now = [pieces[i] for i in encode(SENTENCE, merges[:n])]
-    rows[f"{n} merges"] = pieces_now
-figures.show(
-    figures.tokens.cuts(rows),
-    caption="Each box of a row is made of boxes of the row above.",
-)
+rows = {f"{n} merges": [pieces[i] for i in encode(SENTENCE, merges[:n])] for n in (0, 16, 64, 256)}
+drawn, text = figures.tokens.cuts(rows), "Each box of a row is made of boxes of the row above."
+figures.show(drawn, caption=text)
 
 # %% [markdown]
 # ## 3. From text to ids and back
@@ -759,19 +748,8 @@ for tau in (0.5, 1.0, 2.0):
 
 # %% tags=["picture"]
 # @title The next token under six rules
-order = logits.argsort(descending=True)[:10]
-rules = {
-    "softmax": logits.softmax(-1),
-    "temperature 0.5": (logits / 0.5).softmax(-1),
-    "temperature 2": (logits / 2).softmax(-1),
-    "top-k 4": top_k_probabilities(logits, 4),
-    "top-p 0.9": top_p(logits, 0.9),
-    "min-p 0.5": min_p(logits, 0.5),
-}
-figures.show(
-    figures.tokens.choices({name: shares[order] for name, shares in rules.items()}, [lm.words[i] for i in order]),
-    caption="After “The boat reached the river”: the ten most probable of 952 tokens. Hatched: never drawn.",
-)
+drawn = figures.tokens.six_rules(logits, lm.words, top_k_probabilities, top_p, min_p)
+figures.show(drawn)
 
 # %% [markdown]
 # ## 7. Against repetition

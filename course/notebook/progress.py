@@ -1,6 +1,7 @@
-"""`progress`: what is done in the lesson and in the course, in at most twelve lines.
+"""`progress`: the lesson and the course in at most twelve lines.
 
-What has passed stays passed, with its points, whatever is tried afterwards. `hand_in` judges the notebook as it is.
+An exercise that has passed stays passed, with its points, also after a wrong try. `hand_in` judges the notebook as it
+is.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def current() -> Session:
 
 
 def renew(**state: Any) -> Session:
-    """Put a new session, with this state, in the place of the process's own, and return it."""
+    """Replace the session of this process with a new one, with this state, and return it."""
     global _current
     _current = Session(**state)
     return _current

@@ -159,7 +159,7 @@ class StandIns:
         return self._chosen[name]
 
     def function(self, name: str) -> Any:
-        """What a stand-in stands for: the learner's function, or the course's."""
+        """The function that a stand-in stands for: the learner's, or the course's."""
         mine = self.chosen(name)
         return self._course_function(name) if mine is None else mine
 

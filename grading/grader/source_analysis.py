@@ -203,7 +203,7 @@ class NotebookSource:
 
 
 def _code(tree: ast.AST) -> Iterator[ast.AST]:
-    """What of a statement computes: no annotations, and nothing that an object's type is compared with."""
+    """The nodes of a statement that compute: no annotations, and nothing that an object's type is compared with."""
     todo = [tree]
     while todo:
         node = todo.pop()

@@ -54,7 +54,7 @@ def load_gpt2(model: nn.Module, checkpoint: Mapping[str, Tensor]) -> nn.Module:
 
 
 def logit_lens(hidden: Tensor, norm: nn.Module, unembedding: Tensor) -> Tensor:
-    """What each layer predicts: hidden (L, B, T, D), unembedding (N, D) -> (L, B, T, N), by einsum."""
+    """The logits of each layer: hidden (L, B, T, D), unembedding (N, D) -> (L, B, T, N), by einsum."""
     return torch.einsum("...d,nd->...n", norm(hidden), unembedding)
 
 

@@ -207,7 +207,7 @@ def test_a_stand_in_that_is_kept_earns_nothing(softmax_lesson: Learner) -> None:
 
 
 def test_what_is_taken_out_of_one_is_recognised(softmax_lesson: Learner) -> None:
-    stand_ins = caught(softmax_lesson)._group
+    stand_ins = session.current().stand_ins
     with stand_ins.given():
         right = stand_ins.function("entropy")
     verdict = graded(lambda p, dim=-1: right(p, dim), "entropy")
