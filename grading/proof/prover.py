@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -29,8 +30,10 @@ from nbformat import NotebookNode
 from course.cell_kinds import is_left_out
 from course.harness.program import Program
 from course.harness.runner import encode_reply
+from course.notebook.session import renew
 
 from ..authoring.check_data import practised
+from ..authoring.given_cells import given_data
 from ..authoring.lesson_text import read_lesson
 from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
@@ -375,18 +378,24 @@ def own_code(root: Path, name: str) -> list[NotebookNode]:
 def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any], dict[str, str]]:
     """Names that a lesson's own code (`own_code`) defines, and the source of its solution cells.
 
-    It runs in the folder of the notebook, beside the files released with it.
+    It runs in the folder of the notebook, beside the files released with it, with stand-ins where a notebook has them.
     """
     beside = root / "source" / name
     names: dict[str, Any] = {"__name__": "lesson"}
     solutions: dict[str, str] = {}
+    notebook, steps = read_lesson(root / "source" / f"{name}.py"), set(load_lesson(root / "grader_tests" / name).steps)
+    earlier: dict[str, str] = json.loads(given_data(notebook, name, steps))["earlier"]
+    session = renew()
     for cell in own_code(root, name):
         marks, code = cell.metadata.get("nbgrader", {}), cell.source
         if marks.get("solution"):
             if not solved:
                 code = SOLUTION.sub(r"\1raise NotImplementedError()", code)
             solutions[grade_id(cell)] = code
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(beside if beside.is_dir() else root):
+        for function, lesson in earlier.items():
+            session.stand_ins.stand_in(function, lesson)
+        bound = contextlib.nullcontext() if marks.get("solution") else session.stand_ins.given()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(beside if beside.is_dir() else root), bound:
             made = compile(code, f"<{name}: {cell['id']}>", "exec", dont_inherit=True)
             exec(made, names)  # noqa: S102 - the course's own text
     return names, solutions
