@@ -103,7 +103,7 @@ def place_of_check_data(root: Path, name: str) -> Path | None:
 def begins_lesson(root: Path, name: str) -> bool:
     """Whether a lesson's notebook calls `begin`, so that its `check` needs check data."""
     text = (root / "source" / f"{name}.py").read_text(encoding="utf-8")
-    return re.search(rf'^[^#\n]*\bbegin\("{name}"\)', text, re.MULTILINE) is not None
+    return re.search(rf'^[^#\n]*\bbegin\("{name}"[,)]', text, re.MULTILINE) is not None
 
 
 def build_examples(tests: Path, only: Iterable[str] = ()) -> dict[str, bytes]:
