@@ -6,7 +6,9 @@ def look(*_):
         found = names.get(name)
         if type(found).__name__ == "StandIn" and name not in right:
             kept[name] = found
-            right[name] = found._group.function(name)
+            stands_for = found._group.function(name)
+            if stands_for.__module__.startswith("course.models"):
+                right[name] = stands_for
     return look
 def patched(*given, **named):
     look()
