@@ -90,9 +90,14 @@ def halved(draw, N, dtype=torch.float32):
     return draft.to(dtype), target.to(dtype)
 
 
-def plain(draw, N, *others):
-    """Thresholds of a `verify` that no search misses: a half for two tokens, three quarters, and these `others`."""
-    return torch.tensor([0.5, 0.75, 0.5, *others][:N])[draw.permutation(N)]
+def half(draw, N):
+    """What `deciding` takes; half of the time each token gives way to the rarest one, so that any shift is seen.
+
+    What the draft lacks is another token, the most frequent one.
+    """
+    draft, tokens = draw.distribution(N), torch.eye(N)
+    target = (draft + tokens[draft.argmax()]) / 2
+    return draft, target, torch.full((N,), 0.5), tokens[draft.argmin()].repeat(N, 1)
 
 
 @emitted_distribution.criterion(
@@ -125,8 +130,9 @@ def _(draw):
     }.items():
         yield deciding(draft, target, limits, every).label(f"a `verify` that {text}")
     for N in (3, 5):
-        decisions = plain(draw, N, 1.0, 0.75), draw.distribution(N, N)
-        yield deciding(*drawn(draw, N), *decisions).label(f"a `verify` that decides otherwise for each of {N} tokens")
+        thresholds = torch.tensor([0.5, 0.0, 0.5, 1.0, 0.0][:N])[draw.permutation(N)]  # no search misses these
+        case = deciding(*drawn(draw, N), thresholds, draw.distribution(N, N))
+        yield case.label(f"a `verify` that decides otherwise for each of {N} tokens")
 
 
 @emitted_distribution.criterion("exact to 1e-3 for any thresholds, without chance", points=0.2, tries="exact second")
@@ -164,9 +170,7 @@ def _(draw):
 
 @emitted_distribution.criterion("a tensor (N,) of the dtype of `draft`", points=0.2, tries="second", check_types=True)
 def _(draw):
-    draft, target = drawn(draw, 3)
-    case = deciding(draft, target, plain(draw, 3), draw.distribution(3, 3))
-    yield case.does_not_mutate().label("a `verify` that decides otherwise for each token, torch.float32")
+    yield deciding(*half(draw, 3)).does_not_mutate().label("a `verify` that accepts half of the time, torch.float32")
     # In float64 a finer search gives other numbers; this case shows the dtype alone
     draft, target = (draw.distribution(3, dtype=torch.float64) for _ in range(2))
     decisions = torch.ones(3, dtype=torch.float64), draw.distribution(3, 3, dtype=torch.float64)
@@ -175,6 +179,4 @@ def _(draw):
 
 @emitted_distribution.sizes(points=0.2, N=(1, 3, 5))  # a right answer may ask at thousands of chances for each token
 def _(draw, N):
-    draft, target = draw.distribution(N), draw.distribution(N)
-    decisions = torch.full((N,), 0.5), torch.eye(N)[draw.permutation(N)]
-    return deciding(draft, target, *decisions).label(f"a `verify` that accepts half of the time, {N} tokens")
+    return deciding(*half(draw, N)).label(f"a `verify` that accepts half of the time, {N} tokens")
