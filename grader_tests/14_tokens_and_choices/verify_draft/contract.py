@@ -48,7 +48,7 @@ def tokens(draw, M, N, decisions, dtype=torch.float32):
         others[token] = 0.0
         target[i] = others / others.sum() * (1 - share)
         target[i, token] = share
-        low, high = {"sure": (0.7, 1.0), "yes": (0.05, 0.6), "no": (0.7, 0.95), "never": (0.05, 0.95)}[decision]
+        low, high = {"sure": (0.9, 1.0), "yes": (0.05, 0.6), "no": (0.7, 0.95), "never": (0.05, 0.95)}[decision]
         chances[i] = draw.number(low, high)
     return drafted, *(part.to(dtype) for part in (draft, target, chances))
 
@@ -62,7 +62,7 @@ def decided(draw, *decisions, N=5, **options):
     return made.label(f"{listed(decisions)}; {N} tokens")
 
 
-MANY = ("sure",) * 40  # who compares the chance with another ratio rejects one of them
+MANY = ("sure",) * 60  # who compares the chance with another ratio rejects one of them
 
 
 ROWS = torch.tensor([[0.75, 0.25, 0.0], [0.25, 0.25, 0.5]])
