@@ -53,7 +53,7 @@ def _(draw):
     yield call(spelled(draw, "a c c ac a b b"), 1)
     yield call(spelled(draw, "acac acac ccbd baac acac acac acac acac acac cbcb"), 2)
     yield call(spelled(draw, PLAIN), 3)
-    yield call(spelled(draw, "d c abd c c abd abd abd d abd"), 4)
+    yield call(spelled(draw, "s r pqs r r pqs pqs pqs s pqs"), 4)
     text = spelled(draw, "i an an rn rn i rn isis na i r isis rn rn an r i rn eas rn i an")
     yield call(text, 5).label(f"a text of {len(text)} letters, 5 merges")
 
