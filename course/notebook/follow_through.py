@@ -28,10 +28,17 @@ GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def earlier_called(f: Any, name: str, lesson: str, names: Mapping[str, Any]) -> list[str]:
-    """The steps and exercises before `name` that `f` calls, directly or through other functions, in order."""
-    exercises = [*catalog.steps_of(lesson), *catalog.exercises_of(lesson), *catalog.challenges_of(lesson)]
+    """The steps and exercises that `f` calls, directly or through other functions, in order.
+
+    Those before `name`; for a step all exercises, because the order of steps and exercises together is not known.
+    """
+    steps, exercises = list(catalog.steps_of(lesson)), [*catalog.exercises_of(lesson), *catalog.challenges_of(lesson)]
+    if name in steps:
+        steps = steps[: steps.index(name)]
+    else:
+        exercises = exercises[: exercises.index(name)]
     used = _globals_used(f, names)
-    return [earlier for earlier in exercises[: exercises.index(name)] if earlier in used]
+    return [earlier for earlier in [*steps, *exercises] if earlier in used]
 
 
 def fallback_for(lesson: str, name: str, data: Mapping[str, Any]) -> Callable[..., Any] | None:

@@ -23,6 +23,7 @@ class Prediction:
     name       as `predict` calls it
     wanted     what a guess may be, in words
     result     what the code computed, as text; "": not shown
+    agrees     whether the result says what the answer says, so that one of them is enough
     guess      the learner's, as text; "" if there is none yet
     problem    why the guess cannot be one, in a sentence
     why_wrong  the author's sentence about a wrong guess
@@ -34,6 +35,7 @@ class Prediction:
     answer: str
     because: str
     result: str = ""
+    agrees: bool = False
     guess: str = ""
     right: bool = False
     problem: str = ""
@@ -60,9 +62,9 @@ class Prediction:
     @property
     def rest(self) -> list[str]:
         """The answer and the sentences about it."""
-        known = (self.guess and self.right) or self.result == self.answer
-        answer = [] if known else [f"The answer is `{self.answer}`."]
-        result = [f"The result is `{self.result}`."] if self.result else []
+        said = bool(self.guess) and self.right
+        answer = [] if said or self.agrees else [f"The answer is `{self.answer}`."]
+        result = [f"The result is `{self.result}`."] if self.result and not (said and self.agrees) else []
         return [*result, *answer, *filter(None, (self.why_wrong, self.because))]
 
 

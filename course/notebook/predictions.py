@@ -32,7 +32,7 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
     result  what the code computes, shown beside the guess
     """
     try:
-        shown = _predicted(question, guess, "" if result is NO_RESULT else in_short(result))
+        shown = _predicted(question, guess, result)
         if isinstance(shown, str):
             write(shown)
         else:
@@ -52,7 +52,7 @@ def review() -> None:
         print(f"Your predictions cannot be read: {type(error).__name__}: {error}")
 
 
-def _predicted(question: str, guess: Any, result: str) -> Prediction | str:
+def _predicted(question: str, guess: Any, result: Any) -> Prediction | str:
     """The prediction with its guess, which is saved; a sentence if the lesson has no such prediction."""
     lesson = session.current.lesson
     if lesson is None:
@@ -66,7 +66,9 @@ def _predicted(question: str, guess: Any, result: str) -> Prediction | str:
             f"Version {version('attention-course')} of the course has no prediction called {question!r} in {lesson}. "
             "Run the notebook's first cell, which installs the version that this notebook needs."
         )
-    made = _prediction(question, known, result)
+    made = _prediction(question, known)
+    if result is not NO_RESULT:
+        made.result, made.agrees = in_short(result), _is_answer(known, result)
     if guess is ... or guess is None:
         return made
     try:
@@ -79,8 +81,16 @@ def _predicted(question: str, guess: Any, result: str) -> Prediction | str:
     return made
 
 
-def _prediction(question: str, known: Mapping[str, Any], result: str = "") -> Prediction:
-    return Prediction(question, wanted(known), answer_in_words(known), str(known["because"]), result)
+def _prediction(question: str, known: Mapping[str, Any]) -> Prediction:
+    return Prediction(question, wanted(known), answer_in_words(known), str(known["because"]))
+
+
+def _is_answer(known: Mapping[str, Any], result: Any) -> bool:
+    """Whether a result of the code says what the answer says."""
+    try:
+        return not isinstance(result, str) and judge(known, result, session.current.names).right
+    except Unreadable:
+        return False
 
 
 def _wrong_before() -> list[Prediction]:

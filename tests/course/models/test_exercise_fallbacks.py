@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
 from course.models import exercise_fallbacks
 from grading.exercises.lesson import load_lesson
@@ -23,3 +24,10 @@ def test_it_does_all_that_the_exercise_asks(name: str) -> None:
     for seed in (0, 1):
         verdict = grade_in_process(exercise, {name: getattr(exercise_fallbacks, name)}, seed=seed, lenient=True)
         assert verdict.status == "right", [c.finding for c in verdict.criteria if c.finding]
+
+
+def test_a_rotation_takes_pairs_that_begin_anywhere_in_memory() -> None:
+    """PyTorch's complex views need an even place, and a learner may pass any slice."""
+    x = torch.arange(10.0).reshape(2, 5)
+    turned = exercise_fallbacks.apply_rope(x[:, 1:3], torch.arange(2))
+    assert torch.allclose(turned, exercise_fallbacks.apply_rope(x[:, 1:3].clone(), torch.arange(2)))
