@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import torch
 
@@ -50,6 +50,11 @@ def describe(
     for i, differences in failing.items():
         for pair in map(_Pair, filter(_holds_numbers, differences)):
             parts.setdefault((pair.difference.where, pair.finite), {})[i] = pair
+
+    @cache
+    def said_of(say: Callable[[_Pair], Saying], part: tuple[str, bool]) -> dict[int, Saying]:
+        return {i: say(pair) for i, pair in parts[part].items()}
+
     alone = {clearest}.intersection(shown)
     for sayings, least, among in (
         (RELATIONS + PLACES, 1.0, shown),
@@ -59,22 +64,26 @@ def describe(
         (DIRECTIONS, 1.0, shown),
     ):
         for say in sayings:
-            for cases in parts.values():
-                if said := {i: text for i, text in _said_of(say, cases, least).items() if text and i in among}:
-                    before = "" if least == 1 else "in this case, "
-                    sentences = {i: as_sentence(f"{before}{text}") for i, text in said.items()}
-                    return Description(sentences, {i: cases[i].difference for i in said})
+            for part, cases in parts.items():
+                said = said_of(say, part)
+                if sum(text is not None for text in said.values()) < least * len(said):
+                    continue
+                if least == 1 and not any(said.values()):
+                    said = dict.fromkeys(said, _of_single_numbers(say, list(cases.values())))
+                before = "" if least == 1 else "in this case, "
+                if sentences := {i: as_sentence(f"{before}{text}") for i, text in said.items() if text and i in among}:
+                    return Description(sentences, {i: cases[i].difference for i in sentences})
     return None
 
 
-def _said_of(say: Callable[[_Pair], Saying], cases: Mapping[int, _Pair], least: float) -> Mapping[int, Saying]:
-    """What is said of each case, if it is true of this share of them."""
-    said = {i: say(pair) for i, pair in cases.items()}
-    if sum(text is not None for text in said.values()) < least * len(said):
-        return {}
-    if least == 1 and not any(said.values()) and len(said) >= ENOUGH_NUMBERS:  # a relation of single numbers
-        return dict.fromkeys(said, say(_Pair.joint(list(cases.values()))))
-    return said
+def _of_single_numbers(say: Callable[[_Pair], Saying], pairs: Sequence[_Pair]) -> Saying:
+    """What is said of several cases whose results are one number each, in which it would say nothing one by one."""
+    if len(pairs) < ENOUGH_NUMBERS or not all(pair.plain and pair.numbers for pair in pairs):
+        return ""
+    right, got = (torch.cat([getattr(pair, name).flatten() for pair in pairs]) for name in ("right", "got"))
+    joint = _Pair(Difference(pairs[0].difference.where, right, got))
+    joint.each = joint.what
+    return say(joint)
 
 
 def describe_shape(what: str, found: Shape, wanted: Shape) -> str:
@@ -130,17 +139,6 @@ class _Pair:
         self.shape, self.ndim = tuple(self.right.shape), self.right.ndim
         self.what = place_in_words(difference.where)
         self.each = self.what if self.plain else f"every entry of {self.what}"
-
-    @classmethod
-    def joint(cls, pairs: Sequence[_Pair]) -> _Pair:
-        """Several single numbers as one tensor; otherwise the first pair."""
-        if not all(pair.plain and pair.numbers for pair in pairs):
-            return pairs[0]
-        first = pairs[0].difference
-        right = torch.cat([pair.right.flatten() for pair in pairs])
-        joint = cls(Difference(first.where, right, torch.cat([pair.got.flatten() for pair in pairs])))
-        joint.each = joint.what
-        return joint
 
     @property
     def plain(self) -> bool:

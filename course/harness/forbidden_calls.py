@@ -126,7 +126,8 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         try:
             return func(*args, **(kwargs or {}))
         except Exception as error:
-            self._failed = error, {"operation": plain.strip("_")[:60], "shapes": _shapes([args, kwargs or {}])}
+            named = plain if re.fullmatch(r"\w{1,60}", plain, re.ASCII) else ""
+            self._failed = error, {"operation": named, "shapes": _shapes([args, kwargs or {}])}
             raise
 
     def failed_call(self, error: BaseException) -> dict[str, Any]:
@@ -253,7 +254,7 @@ class ForbiddenCallWatcher(TorchFunctionMode):
 
 def _shapes(value: Any) -> list[list[int]]:
     """The shapes of the tensors among a call's arguments, at most `MOST_SHAPES`."""
-    if isinstance(value, torch.Tensor):
+    if type(value) in (torch.Tensor, torch.nn.Parameter) and not value.is_nested:  # others may refuse, or lie
         return [list(value.shape)]
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     return [shape for part in list(parts)[:MOST_SHAPES] for shape in _shapes(part)][:MOST_SHAPES]

@@ -108,7 +108,8 @@ def _is_error(value: Any) -> bool:
 
 
 def _is_operation(name: Any, shapes: Any) -> bool:
-    """Whether these are a function's name and a few shapes."""
+    """Whether these are a function's name, or none, and a few shapes: a report shows both."""
     sizes = [size for shape in _check_list(shapes)[: MOST_SHAPES + 1] for size in _check_list(shape)]
     few = len(shapes) <= MOST_SHAPES and len(sizes) <= MOST_SHAPES * MAX_DIMENSIONS
-    return isinstance(name, str) and len(name) < 200 and few and all(type(size) is int for size in sizes)
+    named = isinstance(name, str) and re.fullmatch(r"\w{0,60}", name, re.ASCII)
+    return bool(named) and few and all(type(size) is int for size in sizes)

@@ -82,6 +82,7 @@ def test_a_reply_that_is_not_an_observation_is_malformed(text):
         {"raised": {"type": "E", "bases": "E", "message": "", "line": ""}},
         {"raised": {"type": "E", "bases": [], "message": "m" * 5000, "line": ""}},
         {"raised": {"type": "E", "bases": [], "message": "", "line": "", "operation": 3}},
+        {"raised": {"type": "E", "bases": [], "message": "", "line": "", "operation": "\x1b[2J"}},
         {"raised": {"type": "E", "bases": [], "message": "", "line": "", "operation": "m" * 500}},
         {"raised": {"type": "E", "bases": [], "message": "", "line": "", "shapes": [[2], ["3"]]}},
         {"raised": {"type": "E", "bases": [], "message": "", "line": "", "shapes": [[1]] * 9}},

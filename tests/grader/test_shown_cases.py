@@ -173,7 +173,7 @@ def test_the_case_that_is_shown_is_one_of_those_that_the_headline_explains():
     cases = practice_cases(made)
     show_cases(verdict, made, cases, [observe(p.program(made.forbidden), names) for p in cases])
     report = to_report(verdict)
-    assert report.headline == "`+` cannot combine the shapes (4,) and (7,)."
+    assert report.headline == "`+` cannot combine the shapes (3,) and (7,)."
     assert report.example and "must match the size of tensor b (7)" in report.example.problem
 
 

@@ -204,7 +204,8 @@ def test_examples_of_one_name_are_one_row(learner):
 
 def test_small_numbers_are_shown_beside_what_was_expected(softmax_lesson):
     text = softmax_lesson.run(
-        "def softmax(x, dim=-1): return torch.tensor([0.3, 0.3, 0.4]).to(x) if x.shape == (3,) else x + 1\n"
+        "def softmax(x, dim=-1):\n    e = (x / 2).exp() if x.shape != (3,) else torch.tensor([3.0, 3.0, 4.0]).to(x)\n"
+        "    return e / e.sum(dim, keepdim=True)\n"
         "check(softmax)"
     )
     assert "  softmax(torch.tensor([0.0, 0.6931472, 1.609438]))\n" in text
