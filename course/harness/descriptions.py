@@ -212,13 +212,19 @@ def _turned(pair: _Pair, change: Callable[[torch.Tensor], torch.Tensor], text: s
     return _relation(pair, change(pair.right.mT), text, pair.shape[-1] >= least)
 
 
+def _constant(pair: _Pair) -> Saying:
+    if not pair.numbers or not pair.is_near(pair.got.flatten()[0].expand(pair.shape)):
+        return None
+    return f"{pair.each} is {_brief(float(pair.got.flatten()[0]))}" if pair.different(2) else ""
+
+
 def _factor(pair: _Pair) -> Saying:
     if not pair.numbers or not pair.right.isfinite().any():
         return None
     place = pair.right.abs().nan_to_num(0.0, 0.0, 0.0).flatten().argmax()
     base = float(pair.right.flatten()[place])
     factor = float(pair.got.flatten()[place]) / base if base else 1.0
-    if abs(factor - 1) < CLOSE_TO_ONE or factor == 0:
+    if abs(factor - 1) < CLOSE_TO_ONE:
         return None
     text = f"{{each}} is {_brief(factor)} times what it should be"
     return _relation(pair, factor * pair.right, text, pair.different(2, pair.right[pair.right != 0].abs()))
@@ -507,7 +513,7 @@ DIMENSIONS = (-1, -2, -3, -4)
 WHICH = ("last", "first", "all but the first", "all but the last", "every second", "from some on")
 # What tells more comes first
 RELATIONS: tuple[Callable[[_Pair], Saying], ...] = (
-    *(_nan, _signs, _inverted, _transposed, _factor, _offset),
+    *(_nan, _signs, _inverted, _transposed, _constant, _factor, _offset),
     *(partial(_function, words) for words in FUNCTIONS),
     *(partial(_permuted, d) for d in DIMENSIONS),
     *(partial(_moved, d, by) for d in DIMENSIONS for by in (1, -1)),

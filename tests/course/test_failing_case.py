@@ -74,6 +74,13 @@ def test_a_case_that_an_unsure_slip_explains_is_not_the_one_that_is_described():
     assert (found, diagnosis) == (2, unsure)
 
 
+def test_a_wrong_form_in_the_clearest_case_is_not_passed_over_for_a_description_of_another():
+    x = torch.tensor([1.0, 2.0, 4.0])
+    failing = {0: wrong_shape("the result", x[:1], x), 1: values(x, 3 * x)}
+    assert choose_case(failing, Diagnosis(), [Slip()] * 2, (), (0, 1), lambda i: i) == (0, Diagnosis(), None)
+    assert choose_case(failing, Diagnosis(), [Slip()] * 2, (), (0, 1), lambda i: -i)[2] is not None
+
+
 def test_a_named_mistake_is_shown_by_a_case_that_it_explains():
     failing = {i: Finding("values", "no") for i in range(3)}
     assert choose_case(failing, Diagnosis(("a",)), [Slip()] * 3, {1, 2}, (), lambda i: -i)[0] == 2
