@@ -66,9 +66,9 @@ HELP: dict[str, tuple[str, ...]] = {
         r"valid indices \(got float\)",
     ),
     (
-        "One of the sizes that you give to `{1}` is not a whole number. `/` always makes a float, even of 4 / 2; `//` "
-        "does not."
-    ): (r"\b(reshape|expand|repeat|permute|tile)\(\) takes 1 positional argument but",),
+        "The tensors that you index with do not fit each other. They are paired entry by entry, so their shapes must "
+        "broadcast."
+    ): (r"indexing tensors could not be broadcast",),
     ("A value is None. Check whether a function that you call has no `return`, or an argument has no value."): (
         r"\bNoneType\b",
     ),
@@ -203,7 +203,7 @@ HELP: dict[str, tuple[str, ...]] = {
     ): (
         r"Sizes of tensors must match except",
         r"expects each tensor to be equal size",
-        r"same number of dimensions",
+        r"must have same number of dimensions",
     ),
     (
         "A torch function expected a tensor, but got a plain number or list. Use Python's `math` for plain numbers, or "

@@ -126,8 +126,8 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         try:
             return func(*args, **(kwargs or {}))
         except Exception as error:
-            named = plain if re.fullmatch(r"\w{1,60}", plain, re.ASCII) else ""
-            self._failed = error, {"operation": named, "shapes": _shapes([args, kwargs or {}])}
+            named = re.fullmatch(r"\w{1,60}", plain, re.ASCII)
+            self._failed = error, {"operation": plain, "shapes": _shapes([args, kwargs or {}])} if named else {}
             raise
 
     def failed_call(self, error: BaseException) -> dict[str, Any]:

@@ -18,6 +18,8 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",
     ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
     ast.Pow: "**",
     ast.BitAnd: "&",
     ast.BitOr: "|",
@@ -29,7 +31,10 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
-NAMES = ("mul", "add", "sub", "div", "pow", "and", "or", "xor", "eq", "ne", "lt", "le", "gt", "ge")  # torch's, in order
+NAMES = (  # torch's, in order
+    *("mul", "add", "sub", "div", "floordiv", "remainder", "pow", "and", "or", "xor"),
+    *("eq", "ne", "lt", "le", "gt", "ge"),
+)
 SIGNS = dict(zip(NAMES, OPERATORS.values(), strict=True)) | {"truediv": "/", "rsub": "-"}
 PRODUCTS = ("matmul", "rmatmul", "mm", "bmm", "mv")
 REDUCTIONS = ("sum", "mean", "amax", "amin", "max", "min", "norm", "std", "var", "prod", "logsumexp", "all", "any")
@@ -57,6 +62,8 @@ def shape_advice(raised: Mapping[str, Any]) -> tuple[str, str]:
         return "linear", f"{wide}. The last size must be the width."
     if name in PRODUCTS and len(shapes) == 2:
         return "product", f"`@` cannot multiply the shapes {shapes[0]} and {shapes[1]}. {_product_that_fits(*shapes)}"
+    if name == "setitem" and shapes:
+        return "assignment", f"A tensor of shape {shapes[-1]} does not fit where you assign it. {PAIRS}"
     if multiplies:
         return "product", f"The sizes in a matrix product do not fit. {PRODUCT}"
     for (i, first), (j, second) in combinations(enumerate(shapes), 2):

@@ -61,6 +61,11 @@ ERRORS: tuple[tuple[str, str, str], ...] = (
         "You pass a plain number to `nn.Parameter`, which takes a tensor. Write `nn.Parameter(torch.tensor(0.0))`.",
     ),
     (
+        r"^(reshape|expand|repeat|permute|tile)\(\) takes 1 positional argument but",
+        r"\.(reshape|expand|repeat|permute|tile)\(",
+        "One of the sizes that you give is not a whole number. `/` always makes a float, even of 4 / 2; `//` does not.",
+    ),
+    (
         r"only one element tensors",
         r"torch\.tensor\(",
         "`torch.tensor(…)` takes plain numbers, but yours are tensors of several entries. `torch.stack(…)` joins "

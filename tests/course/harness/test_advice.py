@@ -77,7 +77,7 @@ COMMON = {
     "a float for a size": (f"{A}.view(6 / 2, 4)", "`//` does not"),
     "a float for a later size": (f"{A}.view(3, 8 / 2)", "`//` does not"),
     "a float in a shape": (f"{A}.reshape((6 / 2, 4))", "`//` does not"),
-    "a float among sizes": (f"{A}.reshape(6 / 2, 4)", "One of the sizes that you give to `reshape`"),
+    "index tensors": (f"{A}[torch.arange(2), torch.arange(3)]", "tensors that you index with"),
     "a float for a number of parts": (f"{A}.chunk(4 / 2)", "`//` does not"),
     "a float for a number of steps": ("range(4 / 2)", "`//` does not"),
     "a float in a slice": (f"{A}[: 4 / 2]", "`//` does not"),
@@ -181,6 +181,9 @@ SHAPES = {
     ),
     "a mask": (f"{A}.masked_fill(torch.ones(4, 3) > 0, 0)", "`masked_fill` cannot combine", "(`.mT`), the second"),
     "two columns": ("torch.ones(2, 1) + torch.ones(3, 1)", "the shapes (2, 1) and (3, 1)", "(`.mT`), the second"),
+    "a remainder": ("torch.arange(3) % torch.arange(2)", "`%` cannot combine the shapes (3,) and (2,).", COLUMN),
+    "a quotient": ("torch.arange(3) // torch.arange(1, 3)", "`//` cannot combine the shapes (3,) and (2,).", COLUMN),
+    "a place": (f"{A}.__setitem__(0, torch.ones(3))", "A tensor of shape (3,) does not fit where you assign it.", "from the"),
     "nothing that fits": (f"{A} + torch.ones(5, 2)", "the shapes (3, 4) and (5, 2)", "compared from the right"),
     "matrices": (f"{A} @ {B}", "`@` cannot multiply the shapes (3, 4) and (5, 4).", "(`.mT`), the second would fit"),
     "the first turned": (f"{A} @ torch.ones(3, 2)", "the shapes (3, 4) and (3, 2)", "(`.mT`), the first would fit"),
@@ -198,7 +201,13 @@ def test_shapes_that_do_not_fit_are_told_with_what_would(code, what, cure):
     assert what in text
     assert cure in text
     assert ("keepdim" in text) == ("lost" in text)
-    assert kind in ("broadcast", "product", "linear")
+    assert kind in ("broadcast", "product", "linear", "assignment")
+
+
+def test_dimensions_are_asked_for_by_more_than_joining():
+    joined = help_with(raised(f"def f(): return torch.cat([{A}, torch.ones(4)])"))[1]
+    assert joined.startswith("The tensors that you join")
+    assert help_with(raised(f"def f(): return torch.gather({A}, 1, torch.arange(3))")) == ("", "")
 
 
 def test_without_the_operation_the_rule_is_told():
@@ -229,3 +238,12 @@ def test_a_signature_is_wrong_only_where_the_call_itself_fails():
     message = "softmax() takes 1 positional argument but 2 were given"
     assert refused("TypeError", message).startswith("`softmax` has the wrong signature.")
     assert refused("TypeError", message, "softmax(x, 1)").startswith("`softmax` takes fewer arguments")
+
+
+def test_sizes_that_torch_does_not_take_are_told_from_a_function_of_the_same_name():
+    sizes = error_slip("f", raised(f"def f(): return {A}.reshape(6 / 2, 4)"))
+    assert sizes.text.startswith("One of the sizes that you give is not a whole number.")
+    own = error_slip("f", raised(f"def tile(x): return x\ndef f(): return tile({A}, 2)"))
+    assert own.text.startswith("`tile` takes fewer arguments")
+    method = "class M:\n    def expand(self): return 1\ndef f(): return M().expand(1, 2)"
+    assert error_slip("f", raised(method)).text.startswith("`expand` takes fewer arguments")
