@@ -1,8 +1,8 @@
 """Sentences on how wrong results differ from right ones, where no known mistake explains them.
 
 A sentence is true by construction: a relation is computed for all entries of a case, and a place is named only if it
-has every wrong entry. It is chosen if it holds in every failing case, so that it is no accident of one of them; what
-holds in some cases only is said of the case that is shown.
+has every wrong entry. A sentence that holds in every failing case comes first, because in a single one it may be an
+accident; a sentence that holds in some cases only speaks of the case that the report shows.
 
 Does not cover: known mistakes (`diagnose.py`), common slips (`slips.py`), how two values are printed (`difference.py`).
 """
@@ -40,7 +40,7 @@ class Description:
 def describe(
     failing: Mapping[int, Sequence[Difference]], shown: Collection[int], clearest: int | None = None
 ) -> Description | None:
-    """What wrong results have in common, or else what is true of one case; None if there are none to compare.
+    """Say in which way all wrong results differ from the right ones, or else one of them; None: none can be compared.
 
     failing   the wrong parts of each failing case, by its index
     shown     the cases whose right values may be shown
@@ -77,7 +77,7 @@ def describe(
 
 
 def _of_single_numbers(say: Callable[[_Pair], Saying], pairs: Sequence[_Pair]) -> Saying:
-    """What is said of several cases whose results are one number each, in which it would say nothing one by one."""
+    """The sentence on several cases together whose results are one number each, too few to tell anything alone."""
     if len(pairs) < ENOUGH_NUMBERS or not all(pair.plain and pair.numbers for pair in pairs):
         return ""
     right, got = (torch.cat([getattr(pair, name).flatten() for pair in pairs]) for name in ("right", "got"))
@@ -278,7 +278,7 @@ def _affine(pair: _Pair) -> Saying:
 
 
 def _unit(pair: _Pair, d: int, n: int = 2) -> str:
-    """What the slices along a dimension, counted from the end, are called."""
+    """The word for slices along a dimension, which is counted from the end."""
     if d == -1 and pair.ndim == 1:
         return "entry" if n == 1 else "entries"
     if d in (-1, -2):
@@ -454,7 +454,7 @@ def _place(which: str, d: int, pair: _Pair) -> Saying:
 
 
 def _all_the_same(pair: _Pair) -> str:
-    """What all wrong entries are, if it is the same number for different right ones."""
+    """The number that all wrong entries are, if the right ones differ."""
     got = pair.got[pair.wrong]
     if len(got) < 2 or not pair.numbers or pair.different(2, got) or not pair.different(2, pair.right[pair.wrong]):
         return ""

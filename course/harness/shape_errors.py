@@ -75,7 +75,7 @@ def shape_advice(raised: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _cure(sign: str, first: tuple[int, Shape], second: tuple[int, Shape], line: str) -> str:
-    """What would make two operands fit, each given by its number and its shape."""
+    """A change that makes two operands fit, or else the rule. Each is given by its number and its shape."""
     shapes = first[1], second[1]
     if sign == "*" and _multiply(*shapes):
         return "`*` works entry by entry; the matrix product `@` would fit these shapes."

@@ -183,7 +183,7 @@ SHAPES = {
     "two columns": ("torch.ones(2, 1) + torch.ones(3, 1)", "the shapes (2, 1) and (3, 1)", "(`.mT`), the second"),
     "a remainder": ("torch.arange(3) % torch.arange(2)", "`%` cannot combine the shapes (3,) and (2,).", COLUMN),
     "a quotient": ("torch.arange(3) // torch.arange(1, 3)", "`//` cannot combine the shapes (3,) and (2,).", COLUMN),
-    "a place": (f"{A}.__setitem__(0, torch.ones(3))", "A tensor of shape (3,) does not fit where you assign it.", "from the"),
+    "a place": (f"{A}.__setitem__(0, torch.ones(3))", "shape (3,) does not fit where you assign it.", "from the right"),
     "nothing that fits": (f"{A} + torch.ones(5, 2)", "the shapes (3, 4) and (5, 2)", "compared from the right"),
     "matrices": (f"{A} @ {B}", "`@` cannot multiply the shapes (3, 4) and (5, 4).", "(`.mT`), the second would fit"),
     "the first turned": (f"{A} @ torch.ones(3, 2)", "the shapes (3, 4) and (3, 2)", "(`.mT`), the first would fit"),
