@@ -69,6 +69,10 @@ HELP: dict[str, tuple[str, ...]] = {
         "The tensors that you index with do not fit each other. They are paired entry by entry, so their shapes must "
         "broadcast."
     ): (r"indexing tensors could not be broadcast",),
+    ("`@` multiplies two tensors. A tensor times a plain number takes `*`."): (
+        r"for @: '(?:Tensor|Parameter)' and '(?:int|float)'",
+        r"for @: '(?:int|float)' and '(?:Tensor|Parameter)'",
+    ),
     ("A value is None. Check whether a function that you call has no `return`, or an argument has no value."): (
         r"\bNoneType\b",
     ),
@@ -213,7 +217,7 @@ HELP: dict[str, tuple[str, ...]] = {
         r"expected Tensor as .* got (?:float|int|bool|list)\b",
     ),
     (
-        "The left side has more or fewer names than the right side has values. Count the dimensions of the shape: "
+        "The left side has more or fewer names than the right side has values. Count both. Of a shape, "
         "`*_, T, D = x.shape` takes the last two, however many there are."
     ): (
         r"too many values to unpack",

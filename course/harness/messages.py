@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from .descriptions import describe_shape
+from .descriptions import describe_shape, place_in_words
 from .difference import Difference
 from .errors import in_words
 from .serialization import Node
@@ -60,12 +60,15 @@ def error_names_no_argument(error: str, arguments: Iterable[str]) -> Finding:
 def not_a_sequence(where: str, found: Any, expected: Any, names: Sequence[str]) -> Finding:
     """For a single value instead of several; `names`: the contract's names for those."""
     wanted = f"{type_of(expected)}{_listed(names)}"
-    return Finding("structure", f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}")
+    text = f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}"
+    return Finding("structure", text, headline=_instead(where, type_of(found), type_of(expected)))
 
 
 def wrong_length(where: str, found: Sequence[Any], expected: Sequence[Any], names: Sequence[str]) -> Finding:
     text = f"{_at(where)}expected {_items(expected)}{_listed(names)}, got {_items(found)}"
-    return Finding("structure", text, headline=f"{where} has {_items(found)} instead of {len(expected)}")
+    return Finding(
+        "structure", text, headline=f"{place_in_words(where)} has {_items(found)} instead of {len(expected)}"
+    )
 
 
 def wrong_keys(where: str, found: Any, expected: dict[str, Any]) -> Finding:
@@ -76,7 +79,8 @@ def wrong_keys(where: str, found: Any, expected: dict[str, Any]) -> Finding:
 def wrong_type(where: str, found: Any, expected: Any) -> Finding:
     module = isinstance(expected, Node) and expected.kind == "module"  # its class is the reference's own
     wanted = "an nn.Module" if module else type_of(expected)
-    return Finding("type", f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}")
+    text = f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}"
+    return Finding("type", text, headline=_instead(where, type_of(found), wanted))
 
 
 def wrong_device(where: str, found: str, expected: str) -> Finding:
@@ -100,7 +104,9 @@ def on_default_device(where: str) -> Finding:
 
 def wrong_shape(where: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
     text = f"{_at(where)}expected shape {tuple(expected.shape)}, got {tuple(found.shape)}"
-    return Finding("shape", text, headline=describe_shape(where, tuple(found.shape), tuple(expected.shape)))
+    return Finding(
+        "shape", text, headline=describe_shape(place_in_words(where), tuple(found.shape), tuple(expected.shape))
+    )
 
 
 def wrong_dtype(where: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
@@ -189,6 +195,10 @@ def type_of(value: Any) -> str:
 def _at(where: str) -> str:
     """The place that a finding is about, unless it is the whole result."""
     return "" if where == "the result" else f"{where.removeprefix('the ')}: "
+
+
+def _instead(where: str, got: str, wanted: str) -> str:
+    return f"{place_in_words(where)} is {got} instead of {wanted}" if got != wanted else ""
 
 
 def _missing_return(found: Any) -> str:

@@ -7,7 +7,7 @@ import torch
 from course.failing_case import choose_case, failing_case, headline_for, order
 from course.harness.diagnose import Diagnosis
 from course.harness.difference import Difference, printed
-from course.harness.messages import Finding, wrong_length, wrong_shape
+from course.harness.messages import Finding, not_a_sequence, wrong_length, wrong_shape, wrong_type
 from course.harness.program import Observation, Program
 from course.harness.serialization import Node
 from course.harness.slips import Slip
@@ -92,6 +92,10 @@ def test_a_wrong_form_is_said_in_the_first_sentence():
     assert headline_for(shape, Example("f()")) == "In the shape of the result, dimensions 0 and 1 are swapped."
     unlike = wrong_shape("the result", torch.ones(2, 3), torch.ones(4, 5))
     assert headline_for(unlike, Example("f()")) == "The result has the wrong shape."
+    alone = not_a_sequence("the result", torch.ones(2), (1, 2), ())
+    assert headline_for(alone, Example("f()")) == "The result is a tensor instead of a tuple of 2."
+    number = wrong_type("the result[1]", 1.0, torch.ones(()))
+    assert headline_for(number, Example("f()")) == "Item 1 of the result is a float instead of a tensor."
     assert (
         headline_for(wrong_length("the result", [1], [1, 2], ()), Example("f()"))
         == "The result has 1 item instead of 2."

@@ -77,6 +77,8 @@ COMMON = {
     "a float for a size": (f"{A}.view(6 / 2, 4)", "`//` does not"),
     "a float for a later size": (f"{A}.view(3, 8 / 2)", "`//` does not"),
     "a float in a shape": (f"{A}.reshape((6 / 2, 4))", "`//` does not"),
+    "a number in a matrix product": (f"{A} @ 0.5", "takes `*`"),
+    "a number before it": (f"2 @ {A}", "takes `*`"),
     "index tensors": (f"{A}[torch.arange(2), torch.arange(3)]", "tensors that you index with"),
     "a float for a number of parts": (f"{A}.chunk(4 / 2)", "`//` does not"),
     "a float for a number of steps": ("range(4 / 2)", "`//` does not"),
@@ -120,7 +122,7 @@ def test_an_error_that_everybody_meets_has_a_word_of_help(code, word):
 
 
 LONGER = {
-    "unpacking": ("def f():\n    B, T, D = torch.ones(3, 4).shape", "Count the dimensions"),
+    "unpacking": ("def f():\n    B, T, D = torch.ones(3, 4).shape", "Count both"),
     "changed after use": (
         "def f():\n    x = torch.ones(3, requires_grad=True)\n    y = x.exp()\n    y += 1\n    y.sum().backward()",
         "the backward pass needs",

@@ -214,7 +214,7 @@ def test_small_numbers_are_shown_beside_what_was_expected(softmax_lesson):
 
 def test_a_result_of_any_length_fits_into_the_report(softmax_lesson):
     text = softmax_lesson.run("def softmax(x, dim=-1): return 'x' * 100_000\npoints = check(softmax, full=True)")
-    assert text.splitlines()[1] == "  The result has the wrong type."
+    assert text.splitlines()[1] == "  The result is a str instead of a tensor."
     assert text.splitlines()[3] == "      expected a tensor, got a str"
     assert len(text) < 10_000
 
