@@ -96,6 +96,8 @@ def describe_shape(what: str, found: Shape, wanted: Shape) -> str:
     if len(found) > len(wanted) and [n for n in found if n != 1] == [n for n in wanted if n != 1]:
         more = len(found) - len(wanted)
         return f"{what} has {'a dimension' if more == 1 else f'{more} dimensions'} of size 1 too many"
+    if not wanted:
+        return f"{what} has {_count(len(found), 'dimension')}, but should be a single number"
     if len(found) != len(wanted):
         return f"{what} has {_count(len(found), 'dimension')} instead of {len(wanted)}"
     differ = [d for d, (a, b) in enumerate(zip(found, wanted, strict=True)) if a != b]
@@ -160,13 +162,12 @@ class _Pair:
 
 
 def place_in_words(where: str) -> str:
-    """The place of a value in a sentence: "result[0]['W_q']" -> "item 0, `W_q`, of the result"."""
+    """The place of a value in a sentence: "the result[0]['W_q']" -> "`W_q` of item 0 of the result"."""
     name, _, path = where.partition("[")
     if not path:
         return where
     keys = [key.strip("]'\"") for key in path.split("[")]
-    listed = ", ".join(f"item {key}" if key.isdigit() else f"`{key}`" for key in keys)
-    return f"{listed} of {name}"
+    return " of ".join([*(f"item {key}" if key.isdigit() else f"`{key}`" for key in reversed(keys)), name])
 
 
 def _brief(value: float) -> str:
@@ -193,7 +194,7 @@ def _signs(pair: _Pair) -> Saying:
 
 def _inverted(pair: _Pair) -> Saying:
     text = "{what} is inverted: True where it should be False, and False where it should be True"
-    return None if pair.numbers else _relation(pair, ~pair.right, text, not pair.plain)
+    return None if pair.numbers else _relation(pair, ~pair.right, text, len({*pair.right.flatten().tolist()}) == 2)
 
 
 def _transposed(pair: _Pair) -> Saying:

@@ -105,3 +105,5 @@ def test_a_wrong_form_is_said_in_the_first_sentence():
 def test_a_part_of_a_result_is_called_by_a_name():
     wrong = Finding("values", "wrong", difference=Difference("the result[1]", 7, 5))
     assert headline_for(wrong, Example("f()")) == "Item 1 of the result has wrong values."
+    inner = Finding("values", "wrong", difference=Difference("the result[1]['W_q']", 7, 5))
+    assert headline_for(inner, Example("f()")) == "`W_q` of item 1 of the result has wrong values."

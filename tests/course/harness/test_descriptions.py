@@ -106,6 +106,7 @@ CASES = {
     "All 9 entries of the result are too close to 0.": (X, X / (1 + X.abs())),
     "All 2 entries of the result are wrong.": (torch.tensor([3.0, 2.0]), torch.tensor([0.0, 7.0])),
     "The result is too large.": (torch.tensor(3.0), torch.tensor(4.0)),
+    "2 of 2 entries of the result are True and should be False.": (PADDING[:2], ~PADDING[:2]),
     "The result is False where it should be True.": (torch.tensor(True), torch.tensor(False)),
     "1 of 3 entries of the result is True and should be False.": (
         torch.tensor([True, False, True]),
@@ -205,6 +206,7 @@ def test_no_result_is_too_strange_to_be_described():
         ((1, 1), (), "the result has 2 dimensions of size 1 too many"),
         ((3, 1), (3,), "the result has a dimension of size 1 too many"),
         ((2, 3, 4), (2, 3), "the result has 3 dimensions instead of 2"),
+        ((2,), (), "the result has 1 dimension, but should be a single number"),
         ((2, 4, 3), (2, 3, 4), "in the shape of the result, dimensions 1 and 2 are swapped"),
         ((4, 2, 3), (2, 3, 4), "the result has its dimensions in another order"),
         ((2, 5), (2, 3), "the last dimension of the result has size 5 instead of 3"),
