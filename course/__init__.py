@@ -1,6 +1,6 @@
 """The public interface of the course, as its notebooks import it.
 
-Learners call `begin`, `check`, `predict`, `review`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and
+Learners call `begin`, `check`, `predict`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and
 `keepsake`. The modules in `MODULES` draw, wrap PyTorch's own functions, or hold models. A notebook's first cell
 compares `__version__`.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .notebook.hand_in import hand_in
     from .notebook.hints import hint
     from .notebook.lesson_progress import progress
-    from .notebook.predictions import predict, review
+    from .notebook.predictions import predict
     from .notebook.session import begin
     from .notebook.solutions import solution
 
@@ -34,7 +34,6 @@ __all__ = [
     "predict",
     "printed",
     "progress",
-    "review",
     "sentence",
     "sliders",
     "solution",
@@ -49,7 +48,6 @@ FUNCTIONS = {
     "predict": "notebook.predictions",
     "printed": "notebook.check",
     "progress": "notebook.lesson_progress",
-    "review": "notebook.predictions",
     "solution": "notebook.solutions",
     "use": "notebook.fallback",
 }  # name -> the module that defines it

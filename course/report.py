@@ -8,6 +8,7 @@ Does not cover: HTML (`report_html`), who finds the sentences (`course.notebook.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import textwrap
@@ -35,6 +36,7 @@ POINTS = "points"
 STEP, EXPERIMENT = "step", "experiment"
 UNGRADED = {STEP: "a step, without points", EXPERIMENT: "not graded"}  # in place of a unit: what has no points
 MIME = "application/vnd.attention-course.report+json"
+STATIC_PAGE_ENV = "ATTENTION_COURSE_ON_A_PAGE"
 VERSION = 1  # of the record; docs/json.md has its fields
 WIDTH = 98  # of wrapped sentences
 # For consoles without these characters
@@ -278,6 +280,11 @@ def display_markdown(text: str) -> None:
         show(Markdown(text))
     else:
         print(text.replace("**", ""))
+
+
+def rendering_static_page() -> bool:
+    """Whether output is for a page of the site, which has no kernel (`grading site` sets the variable)."""
+    return bool(os.environ.get(STATIC_PAGE_ENV))
 
 
 def in_notebook() -> bool:

@@ -784,71 +784,9 @@ finding = ...  # the standard deviation of the cosines for K = 100
 check("experiment", finding)
 
 # %% [markdown]
-# ## 10. Is it a bug? (extra)
+# ## 10. A bug that shipped (extra)
 #
-# *About 5 minutes*
-#
-# ### Predict: bug or no bug (extra)
-#
-# Here are four real bug reports, paraphrased. Which of them show a bug? Documented behaviour is no bug.
-#
-# 1. *"Cosine similarity returned −0.26. It should be between 0 and 1!"*
-#    ([pytorch #45309](https://github.com/pytorch/pytorch/issues/45309))
-# 2. *"The cosine of a vector with itself is 1.0000001!"*
-#    ([pytorch #18057](https://github.com/pytorch/pytorch/issues/18057))
-# 3. *"The cosine of two tensors of ones, of different shapes, is 1.7321!"*
-#    ([pytorch #109333](https://github.com/pytorch/pytorch/issues/109333))
-# 4. *"For the same two vectors PyTorch says 0.84 and NumPy says 0.91!"*
-#    ([pytorch #115786](https://github.com/pytorch/pytorch/issues/115786))
-
-# %%
-# Each time: "bug" or "no bug"
-predict("report 1", ...)
-predict("report 2", ...)
-predict("report 3", ...)
-predict("report 4", ...)
-
-# %% tags=["demo"]
-# The same numbers, some with other vectors
-my_cosine = use(cosine_similarity, torch_cosine)
-right, left = torch.tensor([1.0, 3.0]), torch.tensor([3.0, -2.0])
-ramp = torch.arange(84.0)
-tall = torch.tensor([-1.0, 1.0, 3.0], dtype=torch.float64)
-tiny = torch.tensor([1.0, 2.0, 9.0], dtype=torch.float64) * 1e-9
-print("1. cosine of (1, 3) and (3, -2):      ", torch_cosine(right, left).item())
-print("2. cosine of 0, 1, ..., 83 with itself:", torch_cosine(ramp, ramp).item())
-print("3. cosines of ones(2, 3) and ones(1, 1):", torch_cosine(torch.ones(2, 3), torch.ones(1, 1)))
-print("4. PyTorch:    ", torch_cosine(tall, tiny).item())
-print("   the formula:", (torch.dot(tall, tiny) / (tall.norm() * tiny.norm())).item())
-print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
-
-# %% [markdown]
-# <details><summary>What to do about each</summary>
-#
-# 1. Vectors without negative entries, such as word counts, have cosines between 0 and 1. Others need not.
-# 2. `torch.acos` turns 1.0000001 into NaN, and a loss that accepts only 0 to 1 raises an error. Clamp first, and never compare
-#    floats with `==`.
-# 3. A fixed version of PyTorch prints 1.
-# 4. Your own function should agree with the formula. A vector database left vectors shorter than 0.000345
-#    unnormalised and [returned its results in the wrong order](https://github.com/qdrant/qdrant/issues/10465).
-#
-# </details>
-#
-# ## 11. Seen in the wild (extra)
-#
-# *About 5 minutes*
-#
-# **Only one side normalised,** in a model that matches fashion images with texts (`unit` divides by the length):
-#
-# ```diff
-# - return unit(images) @ texts.T
-# + return unit(images) @ unit(texts).T
-# ```
-#
-# A text with a long vector can win too many images. A user noticed that the built-in classifier did worse than the same
-# three steps by hand ([fashion-clip #31](https://github.com/patrickjohncyh/fashion-clip/issues/31)).
-#
-# **The same length twice,** in a tool with which NIST, the US standards institute, compares texts:
+# NIST, the US standards institute, publishes a tool that compares texts by their cosine similarity:
 #
 # ```diff
 # - dot(a, b) / (length(b) * length(b))
@@ -860,30 +798,7 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # ([oscal-deep-diff #100](https://github.com/usnistgov/oscal-deep-diff/pull/100)). Two tests catch it: is the measure symmetric,
 # and is it the same for `a` and `10 * a`?
 #
-# **`(n,)` times `(n, 1)`,** the trap of section 1, in a training loop: `mean()` hid the `(n, n)` products, and the program
-# learned more slowly ([DeepRL_Algorithms #13](https://github.com/RITCHIEHuang/DeepRL_Algorithms/issues/13)). `nn.MSELoss` now
-# warns about it ([pytorch #16045](https://github.com/pytorch/pytorch/issues/16045)).
-#
-# ## Summary
-#
-# 1. The dot product is one number: positive for similar, 0 for perpendicular, negative for opposite vectors.
-# 2. Cosine similarity divides by both lengths. For a vector of zeros it is 0, without NaN in the value or the gradient.
-# 3. One matrix product compares all queries with all keys. Swap only the last two dimensions of the keys.
-# 4. A longer key gets a dot product farther from 0; its cosine stays the same.
-#
-# $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=0}^{K-1} a_r b_r = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
-# \qquad\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
-
-# %% tags=["demo"]
-# @title What you have built so far
-figures.show(figures.overview("dot products", complete=True, q=queries, k=vectors, scores=scores))
-
-# %% [markdown]
-# **To read on:** [PyTorch on broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html) ·
-# [3Blue1Brown](https://www.3blue1brown.com/lessons/dot-products) on why a sum of products is a shadow ·
-# [the Word2vec paper](https://arxiv.org/abs/1301.3781) on where the vectors of words come from.
-#
-# Next: scores can be any number. In lesson 2 you turn them into weights that add up to 1.
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
 # ## Challenge: `squared_distances(queries, keys)` (extra)
@@ -927,6 +842,28 @@ def squared_distances(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor
 
 # %% tags=["demo"]
 check(squared_distances)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. The dot product is one number: positive for similar, 0 for perpendicular, negative for opposite vectors.
+# 2. Cosine similarity divides by both lengths. For a vector of zeros it is 0, without NaN in the value or the gradient.
+# 3. One matrix product compares all queries with all keys. Swap only the last two dimensions of the keys.
+# 4. A longer key gets a dot product farther from 0; its cosine stays the same.
+#
+# $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=0}^{K-1} a_r b_r = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
+# \qquad\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
+
+# %% tags=["demo"]
+# @title What you have built so far
+figures.show(figures.overview("dot products", complete=True, q=queries, k=vectors, scores=scores))
+
+# %% [markdown]
+# **To read on:** [PyTorch on broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html) ·
+# [3Blue1Brown](https://www.3blue1brown.com/lessons/dot-products) on why a sum of products is a shadow ·
+# [the Word2vec paper](https://arxiv.org/abs/1301.3781) on where the vectors of words come from.
+#
+# Next: scores can be any number. In lesson 2 you turn them into weights that add up to 1.
 
 # %% tags=["demo"]
 progress()

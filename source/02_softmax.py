@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
 from torch import nn
 
 begin("02_softmax")
@@ -34,36 +34,18 @@ begin("02_softmax")
 figures.show(figures.overview("softmax"))
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** What is the dot product of `[1, 0, 2]` and `[3, 5, -1]`?
 #
-# **1.** What is the dot product of `[1, 0, 2]` and `[3, 5, -1]`, and what does its sign mean?
+# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. What is the shape of all their scores?
 #
-# <details><summary>Answer</summary>
-#
-# $3 + 0 - 2 = 1$, positive: the two point in roughly the same direction.
-#
-# </details>
-#
-# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. How do you compute all scores, and what is their shape?
-#
-# <details><summary>Answer</summary>
-#
-# `queries @ keys.transpose(-2, -1)`, of shape `(4, 6)`: one row per query. The sum runs over the 8.
-#
-# </details>
-#
-# **3.** A key becomes ten times as long. What happens to its dot products and its cosine similarities?
-#
-# <details><summary>Answer</summary>
-#
-# The dot products grow tenfold. The cosine similarities do not change, because each vector is divided by its length.
-#
-# </details>
+# **3.** A key becomes ten times as long. What becomes ten times as large?
 
 # %%
-review()
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # a shape
+predict("quiz 3", ...)  # "its dot products", "its cosine similarities" or "both"
 
 # %% [markdown]
 # ## 1. From scores to shares
@@ -886,70 +868,7 @@ finding = ...  # the temperature with the smallest error
 check("experiment", finding)
 
 # %% [markdown]
-# ## 10. Is it a bug? (extra)
-#
-# ### Predict: "The temperature is applied too late"
-#
-# A speech model divides the `log_softmax` of its scores by the temperature and exponentiates. With these numbers as
-# probabilities, `torch.multinomial` draws a word. A [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161)
-# says: temperature belongs on the raw scores, so every sample was wrong. Was it a bug?
-
-# %%
-# Temperature after log_softmax: "a bug" or "not a bug"
-predict("the temperature after log_softmax", ...)
-
-# %%
-tau = 0.5
-unscaled = torch.exp(use(log_softmax, torch.log_softmax)(scores, dim=-1) / tau)
-print(f"sum before dividing: {unscaled.sum():.4f}")
-print("too late: ", [round(weight, 4) for weight in (unscaled / unscaled.sum()).tolist()])
-print("in time:  ", [round(weight, 4) for weight in torch.softmax(scores / tau, dim=-1).tolist()])
-
-# %% [markdown]
-# The exponentials do not sum to 1, but `torch.multinomial` divides by their sum. (At very low temperatures *all* of them
-# can be rounded to 0. Subtract the largest first, as in section 3.)
-#
-# ### Predict: "Both versions work"
-#
-# An [annotated diffusion model](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146) has one
-# row of scores per query, and takes the softmax along each column, that is, along the queries. A reader corrected it,
-# trained both versions, and found no difference in image quality. Was it a bug?
-
-# %%
-# Softmax along the queries: "a bug" or "not a bug"
-predict("softmax along the queries", ...)
-
-# %% tags=["demo"]
-print("sums of the rows, along the keys:   ", torch.softmax(matrix, dim=-1).sum(dim=-1))
-print("sums of the rows, along the queries:", torch.softmax(matrix, dim=0).sum(dim=-1))
-
-# %% [markdown]
-# Networks learn to work around bugs. Check the sums of the rows, not only the loss.
-# ([PyTorch-NLP](https://github.com/PetrochukM/PyTorch-NLP/issues/2) had this bug, too. With one query in the batch, *every
-# weight was 1*, which a user noticed.) One softmax over the whole matrix, which [a reader of a vision
-# transformer](https://github.com/lucidrains/vit-pytorch/issues/44) expected, would make all queries share one unit.
-#
-# ## 11. Seen in the wild (extra)
-#
-# **The wrong maximum.** A
-# [solution to a course on computer vision](https://github.com/linxiaow/EECS498-Deep-Learning-for-Vision/issues/2)
-# subtracted one maximum from a whole batch. In a row far below it, every exponential became 0:
-#
-# ```diff
-# - shifted = scores - (the largest score of the batch)
-# + shifted = scores - (the largest score of each row)
-# ```
-#
-# The bug was public for years. The Julia library NNlib, used by Flux, subtracted
-# [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43). Its tests with large positive scores passed, but the
-# scores (−10000, −10000) gave `nan`. Test with large scores of *both* signs, in rows that differ.
-#
-# **The lost logarithm.** PyTorch once computed $s_i - (m + \ln \sum_j e^{s_j - m})$, which is right only on paper. For two
-# scores of $10^8$ in float32, the sum in parentheses is rounded to $10^8$. A user
-# [got a loss of 0](https://github.com/pytorch/pytorch/issues/11752) instead of $\ln 2 \approx 0.69$.
-
-# %% [markdown]
-# ## 12. The next word of a real model
+# ## 10. The next word of a real model
 #
 # The course has a small language model, trained on stories of a river town. After a text, it gives a score to each of
 # the nearly one thousand words it knows. Softmax turns the scores into probabilities of the next word, and entropy says how
@@ -1005,34 +924,6 @@ for i, loss in zip(ids[1:].tolist(), losses.tolist()):
 print(f"mean: {losses.mean():.4f}   by the model itself: {lm.loss('The boat reached the river bank'):.4f}")
 
 # %% [markdown]
-# ## Summary
-#
-# 1. Softmax exponentiates and divides: any scores become positive weights that sum to 1. A score that is higher by $d$
-#    gets $e^d$ times the share.
-# 2. Only differences count, so subtract the maximum of each list: no exponential overflows, and $-\infty$ gets 0.
-# 3. Take logarithms on paper, not after rounding: `log_softmax`, never the log of a softmax.
-# 4. Temperature divides the scores: a low one favours the winner, a high one evens out the shares.
-# 5. Entropy measures how spread out weights are: 0 if one word has everything, $\ln n$ if $n$ share equally.
-#
-# $$ a_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
-
-# %% tags=["demo"]
-# @title What you have built so far
-mine = use(softmax, torch.softmax)
-figures.show(
-    figures.overview("softmax", complete=True, scores=table, weights=mine(table, dim=-1)),
-    caption=f"Scores and weights of the six words. Computed with {mine.whose}.",
-)
-
-# %% [markdown]
-# **To read on:**
-# [log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html) in PyTorch, and why it
-# exists · Blanchard, Higham and Higham on
-# [rounding errors in softmax](https://doi.org/10.1093/imanum/draa038) · Milakov and Gimelshein on
-# [maximum and sum in one pass](https://arxiv.org/abs/1805.02867), which FlashAttention builds on.
-#
-# In lesson 3, queries, keys and values are vectors, and a model learns to compute them.
-#
 # ## Challenge: `top_p(probs, share)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
@@ -1062,6 +953,35 @@ def top_p(probs: torch.Tensor, share: float) -> torch.Tensor:
 
 # %% tags=["demo"]
 check(top_p)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. Softmax exponentiates and divides: any scores become positive weights that sum to 1. A score that is higher by $d$
+#    gets $e^d$ times the share.
+# 2. Only differences count, so subtract the maximum of each list: no exponential overflows, and $-\infty$ gets 0.
+# 3. Take logarithms on paper, not after rounding: `log_softmax`, never the log of a softmax.
+# 4. Temperature divides the scores: a low one favours the winner, a high one evens out the shares.
+# 5. Entropy measures how spread out weights are: 0 if one word has everything, $\ln n$ if $n$ share equally.
+#
+# $$ a_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
+
+# %% tags=["demo"]
+# @title What you have built so far
+mine = use(softmax, torch.softmax)
+figures.show(
+    figures.overview("softmax", complete=True, scores=table, weights=mine(table, dim=-1)),
+    caption=f"Scores and weights of the six words. Computed with {mine.whose}.",
+)
+
+# %% [markdown]
+# **To read on:**
+# [log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html) in PyTorch, and why it
+# exists · Blanchard, Higham and Higham on
+# [rounding errors in softmax](https://doi.org/10.1093/imanum/draa038) · Milakov and Gimelshein on
+# [maximum and sum in one pass](https://arxiv.org/abs/1805.02867), which FlashAttention builds on.
+#
+# In lesson 3, queries, keys and values are vectors, and a model learns to compute them.
 
 # %% tags=["demo"]
 progress()

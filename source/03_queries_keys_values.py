@@ -32,7 +32,6 @@ from course import (
     hint,
     predict,
     progress,
-    review,
     sentence,
     sliders,
     small_lm,
@@ -44,36 +43,18 @@ from torch import nn
 begin("03_queries_keys_values")
 
 # %% [markdown]
-# ## Review: three questions on lesson 2
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer on paper, then unfold the answer.
+# **1.** Four scores are 100 each. What weight does softmax give to each?
 #
-# **1.** What weights does softmax give for `[0, 0, 0, 0]`? And for `[100, 100, 100, 100]`?
+# **2.** Two scores differ by $\ln 3$. How many times as large is the larger weight?
 #
-# <details><summary>Answer</summary>
-#
-# A quarter each, both times: only differences count.
-#
-# </details>
-#
-# **2.** Two scores differ by $\ln 3$. What is the ratio of their weights?
-#
-# <details><summary>Answer</summary>
-#
-# 3 to 1: the ratio is $e$ raised to the difference of the scores.
-#
-# </details>
-#
-# **3.** Scores have the shape `(T, S)`, one row per query. Along which dimension does softmax run, and what sums to 1?
-#
-# <details><summary>Answer</summary>
-#
-# Along the last, `dim=-1`. Each row sums to 1.
-#
-# </details>
+# **3.** Scores have the shape `(T, S)`, one row per query. Over which dimension does softmax run?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # "dim=-1", "dim=0" or "all of it"
 
 # %% tags=["demo"]
 # @title The parts of attention: new in this lesson are queries, keys and values
@@ -682,8 +663,7 @@ for name, (with_bias, moved) in biased.items():
 # ## 6. Two sentences: cross-attention
 #
 # In translation the queries come from the text that is being written, and keys and values from the text that is being read.
-# This is **cross-attention**. (A survey of language models described it the wrong way round, as a reader noticed:
-# [humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2).)
+# This is **cross-attention**.
 #
 # Take the French "bateau a atteint", "boat has reached", with hand-made queries, and keys and values from our sentence.
 
@@ -949,51 +929,10 @@ check("experiment", finding)
 # **Beyond text.** Attention only needs a list of vectors: patches of an image (ViT), slices of a recording (Whisper), the
 # amino acids of a protein (AlphaFold). In Stable Diffusion, queries come from the image, keys and values from the prompt.
 #
-# ## 10. Is it a bug? (extra)
+# ## 10. PyTorch's own module (extra)
 #
-# ### Report 1: keys and values swapped
-#
-# In a transformer written from scratch, one product made queries, keys and values. A function returned them as `q, k, v`, but
-# the caller wrote `q, v, k = ...`
-# ([jsbaan/transformer-from-scratch#1](https://github.com/jsbaan/transformer-from-scratch/issues/1)). Was a model broken that
-# had been trained with this code? Decide, then run this:
-
-# %% tags=["demo"]
-generator = torch.Generator().manual_seed(3)
-packed = torch.randn(3, 6, generator=generator)  # three matrices (3, 2) side by side
-
-
-def as_declared(packed):
-    q, k, v = (x @ packed).chunk(3, dim=-1)
-    return attend(q, k, v)[0]
-
-
-def as_called(packed):
-    q, v, k = (x @ packed).chunk(3, dim=-1)
-    return attend(q, k, v)[0]
-
-
-first, second, third = packed.chunk(3, dim=-1)
-swapped = torch.cat([first, third, second], dim=-1)
-print("same weights, outputs equal:         ", torch.allclose(as_declared(packed), as_called(packed)))
-print("blocks 1 and 2 swapped, outputs equal:", torch.allclose(as_declared(packed), as_called(swapped)))
-
-
-def keys_for_values(query, key, value):
-    return attend(query, value, key)
-
-
-losses = lm.compare(attention=keys_for_values)
-
-# %% [markdown]
-# <details><summary>Answer</summary>
-#
-# No. The block used as a key learns to be one, whatever its name, and swapping two blocks turns one program into the other.
-# The author explained this and still fixed the names. It is a bug as soon as the weights come from elsewhere: with the *same*
-# weights the two programs disagree. The loss of the small language model grows from 0.67 to 9.48. Guessing evenly among its
-# 952 words would give $\ln 952 = 6.86$.
-#
-# </details>
+# `nn.MultiheadAttention` projects and attends in one call. `module(x, x, x)` says from which *words* it makes queries, keys and
+# values; cross-attention is `module(x, other, other)`. The three matrices are its own.
 #
 # ### Step: matrices from a packed weight (extra)
 #
@@ -1024,12 +963,7 @@ check(unpack)
 # Without the transpose you get an error if $d \ne d_k$, but silently wrong results if the matrix is square. (GPT-2 stores its
 # weights as (in, out): [huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311), lesson 11.)
 #
-# ### Report 2: one tensor for all three
-#
-# An issue labelled *bug* says that an attention block uses one tensor as query, key and value, instead of three projections
-# of it. The line is `self.attn(x, x, x)[0]`, with an `nn.MultiheadAttention`
-# ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); also in
-# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it a bug? Look at the module's parameters:
+# These are the module's parameters:
 
 # %% tags=["demo"]
 unpacked = use(unpack)
@@ -1039,13 +973,6 @@ for name, parameter in layer.named_parameters():
 print("nn.Linear(3, 2) stores", tuple(nn.Linear(3, 2).weight.shape), " our W_q is", tuple(W_q.shape))
 
 # %% [markdown]
-# <details><summary>Answer</summary>
-#
-# No. The module itself projects, with the packed `in_proj_weight`. `self.attn(x, x, x)` says from which *words* it makes
-# queries, keys and values; cross-attention is `self.attn(x, other, other)`.
-#
-# </details>
-#
 # ### `nn.MultiheadAttention` beside ours
 #
 # | ours | `nn.MultiheadAttention` |
@@ -1068,89 +995,23 @@ _, its_weights = layer(x, x, x)
 print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 
 # %% [markdown]
-# ## 11. Seen in the wild (extra)
+# ## 11. A bug that shipped (extra)
 #
-# Three mistakes that raised no error, because every shape was right.
+# In a widely read collection of annotated papers, weights of shape (batch, query, key, head) were normalised along dimension 1.
+# So the weights of each *key* summed to 1, and some queries received almost no weight:
 #
-# **Values computed but not used.** In a diffusion model for images, the last product used the layer's input instead of the
-# values
-# ([hmdolatabadi/denoising_diffusion#1](https://github.com/hmdolatabadi/denoising_diffusion/issues/1)).
-# ```diff
-# - out = weighted_sum(weights, input)
-# + out = weighted_sum(weights, value)
-# ```
-#
-# **The output was thrown away.** With a cache, the attention of an audio model returned two values. The output was assigned to
-# a new name that no later line used, so attention took time but had no effect on the result
-# ([lucidrains/audiolm-pytorch#265](https://github.com/lucidrains/audiolm-pytorch/pull/265); another reader noticed it in
-# [#268](https://github.com/lucidrains/audiolm-pytorch/issues/268)).
-# ```diff
-# - attended, cache = attend(x, cache=cache)
-# + x, cache = attend(x, cache=cache)
-#   x = x + residual
-# ```
-#
-# **Softmax over the queries** (lesson 2 had it, too). In a collection of annotated papers, weights of shape
-# (batch, query, key, head) were normalised along dimension 1. So the weights of each *key* summed to 1, and some queries
-# received almost no weight. Trained both ways, the model produced images of about the same quality (FID)
-# ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after the
-# fix, somebody reported the *right* line as the mistake
-# ([#282](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/282)).
 # ```diff
 # - weights = scores.softmax(dim=1)   # scores: (batch, query, key, head)
 # + weights = scores.softmax(dim=2)
 # ```
 #
-# A loss curve shows none of these, but two tests do. *Do the weights of each query sum to 1?* finds the third. *Which
-# matrices get a gradient?* finds the other two, and also a fourth mistake, detached scores: the output is right, but training
-# never changes where a query looks.
-
-
-# %% tags=["demo"]
-def right(q, k, v):
-    return attend(q, k, v)[0]
-
-
-def values_not_used(q, k, v):
-    return attend(q, k, x)[0][:, 1:]  # two of its three columns, for the right shape
-
-
-def output_thrown_away(q, k, v):
-    _attended, _ = attend(q, k, v)
-    return x[:, 1:]
-
-
-def scores_detached(q, k, v):
-    return attend(q.detach(), k.detach(), v)[0]
-
-
-# %% tags=["demo"]
-# @title Which of the three matrices gets a gradient
-versions = [right, values_not_used, output_thrown_away, scores_detached]
-direction = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
-norms = torch.zeros(len(versions), 3)
-for r, version in enumerate(versions):
-    matrices = [W.clone().requires_grad_() for W in (W_q, W_k, W_v)]
-    result = (version(*project(x, *matrices)) * direction).sum()
-    if result.requires_grad:
-        gradients = torch.autograd.grad(result, matrices, allow_unused=True)
-        norms[r] = torch.stack([torch.zeros(()) if g is None else g.norm() for g in gradients])
-
-ax = figures.heat_map(
-    norms,
-    rows=[version.__name__.replace("_", " ") for version in versions],
-    columns=["W_q", "W_k", "W_v"],
-    kind="amounts",
-    blocked=norms == 0,
-    size=(5.0, 2.6),
-)
-figures.show(
-    ax,
-    alt="The size of the gradient for each of the three matrices. The right version has one for all three. With "
-    "values not used W_v has none; with the output thrown away none of them has; with scores detached W_q and W_k "
-    "have none.",
-    caption="The size of the gradient, as its norm. Hatched: no gradient arrives, so nothing is learned there.",
-)
+# No shape was wrong, and no loss showed it: trained both ways, the model produced images of about the same quality
+# ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after the fix,
+# somebody even reported the *right* line as the mistake
+# ([#282](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/282)). One test finds it: do the
+# weights of each query sum to 1?
+#
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
 # ## One model, from here to lesson 8
@@ -1182,43 +1043,6 @@ figures.show(
 # %% tags=["demo"]
 # @title Your attention on a sentence that you type
 alive.show(attention=attention)
-
-# %% [markdown]
-# ## Summary
-#
-# 1. An embedding table turns token ids into vectors.
-# 2. Every query gets the average of all values, weighted by how well their keys match it.
-# 3. Query, key and value are three learned vectors per word: what it looks for, how others find it, what it returns.
-# 4. Queries may come from another sentence. There is one output per query, as wide as the values.
-# 5. You can design a query for any group of independent keys, but it returns only one average.
-#
-# $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
-# \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right) \mathbf{V}$$
-
-# %% tags=["demo"]
-# @title The diagram up to here, with this lesson's numbers
-query, key, value = project(x, W_q, W_k, W_v)
-figures.show(
-    figures.overview(
-        "queries, keys, values",
-        complete=True,
-        x=x,
-        q=query,
-        k=key,
-        v=value,
-        scores=query @ key.mT,
-        weights=found,
-        output=output,
-    )
-)
-
-# %% [markdown]
-# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2;
-# [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473), the first
-# attention between two sentences;
-# [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html).
-#
-# Next: scores grow with the width $d_k$. Lesson 4 measures this and corrects it with a square root.
 
 # %% [markdown]
 # ## Challenge: `remember(memory, key, value)` (extra)
@@ -1260,6 +1084,43 @@ def remember(memory: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> to
 
 # %% tags=["demo"]
 check(remember)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. An embedding table turns token ids into vectors.
+# 2. Every query gets the average of all values, weighted by how well their keys match it.
+# 3. Query, key and value are three learned vectors per word: what it looks for, how others find it, what it returns.
+# 4. Queries may come from another sentence. There is one output per query, as wide as the values.
+# 5. You can design a query for any group of independent keys, but it returns only one average.
+#
+# $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
+# \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right) \mathbf{V}$$
+
+# %% tags=["demo"]
+# @title The diagram up to here, with this lesson's numbers
+query, key, value = project(x, W_q, W_k, W_v)
+figures.show(
+    figures.overview(
+        "queries, keys, values",
+        complete=True,
+        x=x,
+        q=query,
+        k=key,
+        v=value,
+        scores=query @ key.mT,
+        weights=found,
+        output=output,
+    )
+)
+
+# %% [markdown]
+# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2;
+# [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473), the first
+# attention between two sentences;
+# [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html).
+#
+# Next: scores grow with the width $d_k$. Lesson 4 measures this and corrects it with a square root.
 
 # %% tags=["demo"]
 progress()

@@ -35,7 +35,6 @@ from course import (
     hint,
     predict,
     progress,
-    review,
     sentence,
     sliders,
     small_lm,
@@ -52,37 +51,18 @@ begin("04_scaling")
 figures.show(figures.overview("scaling"))
 
 # %% [markdown]
-# ## Review: three questions on lesson 3
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer on paper, then unfold the answer.
+# **1.** Two of queries, keys and values are multiplied to make the scores. Which one is not?
 #
-# **1.** Which two of queries, keys and values are multiplied with each other? What happens to the third?
+# **2.** Queries are `(2, 5, 8)`, keys `(2, 7, 8)`, values `(2, 7, 3)`. What is the shape of the output?
 #
-# <details><summary>Answer</summary>
-#
-# Queries with keys, which gives the scores. The output is the sum of the *values*, weighted by the softmax of the
-# scores.
-#
-# </details>
-#
-# **2.** Queries are `(2, 5, 8)`, keys `(2, 7, 8)`, values `(2, 7, 3)`. What are the shapes of weights and output?
-#
-# <details><summary>Answer</summary>
-#
-# `(2, 5, 7)` and `(2, 5, 3)`: one row per query, and outputs as wide as the values.
-#
-# </details>
-#
-# **3.** All keys are equal. What are a query's weights and its output?
-#
-# <details><summary>Answer</summary>
-#
-# All weights are $1/S$, because all scores are equal. The output is the mean of the values.
-#
-# </details>
+# **3.** All keys are equal. What does a query get?
 
 # %%
-review()
+predict("quiz 1", ...)  # "queries", "keys" or "values"
+predict("quiz 2", ...)  # a shape
+predict("quiz 3", ...)  # "the mean of the values", "the sum of the values" or "the value of key 0"
 
 # %% [markdown]
 # ## 1. How widely do scores spread?
@@ -699,7 +679,7 @@ figures.show(
 # After 1,500 steps, all three losses are below 0.01. A wrong scale costs time or quality, but raises no error.
 
 # %% [markdown]
-# ## 7. Is it a bug?
+# ## 7. Scaled queries
 #
 # The paper divides the *scores* by the root. Some widely used models do this instead:
 #
@@ -707,9 +687,6 @@ figures.show(
 # query = query / math.sqrt(K)
 # scores = query @ key.transpose(-2, -1)
 # ```
-#
-# In 2023 a user reported this as an error to three projects at once
-# ([facebookresearch/XLM#357](https://github.com/facebookresearch/XLM/issues/357)).
 #
 # ### Predict: scaled queries
 #
@@ -732,10 +709,7 @@ for name, scores in ways.items():
     print(f"{name:24} largest difference from the first: {(scores - ways['scores / √K']).abs().max():.7f}")
 
 # %% [markdown]
-# Dividing *both* by $\sqrt{d_k}$ divides the scores by $d_k$; dividing both by its fourth root is right. One project
-# answered that nothing was wrong ([getalp/Flaubert#45](https://github.com/getalp/Flaubert/issues/45)). Another merged the
-# change, and took it back when training broke
-# ([huggingface/transformers#22444](https://github.com/huggingface/transformers/pull/22444)).
+# Dividing *both* by $\sqrt{d_k}$ divides the scores by $d_k$; dividing both by its fourth root is right.
 #
 # Scaling the queries even has advantages. It takes $T \cdot d_k$ multiplications instead of $T \cdot S$, fewer if there
 # are more keys than entries in a key. And in half precision (float16), whose largest number is 65,504, it can prevent an
@@ -890,10 +864,9 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Is it a bug? The rows no longer sum to 1
+# ### Rows that no longer sum to 1
 #
-# In training mode, the weights of a query need not sum to 1. A user reported this
-# ([huggingface/transformers#31468](https://github.com/huggingface/transformers/issues/31468)).
+# In training mode, the weights of a query need not sum to 1.
 #
 # ### Predict: sums in training mode
 #
@@ -922,10 +895,10 @@ figures.show(
 # Dividing each row by its sum would be a bug. A single key that survives would get the full weight, and the mean would no
 # longer be the weights of eval mode.
 #
-# ## 9. Seen in the wild (extra)
+# ## 9. A bug that shipped (extra)
 #
-# **The width of the model instead of the head's.** This is the most common bug. With 6 heads, a model of width 384 has
-# heads of width 64, so $d_k = 64$.
+# The most common bug of all takes the width of the model for that of a head. With 6 heads, a model of width 384 has heads of
+# width 64, so $d_k = 64$.
 #
 # ```diff
 # - weights = q @ k.transpose(-2, -1) * n_embd ** -0.5       # 384
@@ -937,65 +910,10 @@ figures.show(
 # ([lucidrains/vit-pytorch#65](https://github.com/lucidrains/vit-pytorch/issues/65)) and in a Rust library
 # ([coreylowman/dfdx#171](https://github.com/coreylowman/dfdx/issues/171)). The scores are $\sqrt 6 \approx 2.4$ times too
 # small, and the model still trains. Somebody found the bug by comparing the code with the paper.
+# Nobody could see it by looking at the weights. To find it yourself, compare with an independent implementation, as in section 6,
+# on shapes that differ from one another.
 #
-# **Divided by a scale that was already inverted.**
-#
-# ```diff
-#   scale = head_dim ** -0.5
-# - scores = q @ k.transpose(-2, -1) / scale
-# + scores = q @ k.transpose(-2, -1) * scale
-# ```
-#
-# The scores are multiplied by $\sqrt{d_k}$ instead of divided by it, so they are $d_k$ times too large, and the model
-# learns badly ([esceptico/perceiver-io#9](https://github.com/esceptico/perceiver-io/issues/9)). Name a factor *scale*
-# only if you multiply by it.
-#
-# **Dropout that never stops.**
-#
-# ```diff
-# - y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout)
-# + y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout if self.training else 0.0)
-# ```
-#
-# A function does not know about `model.eval()`, so it also drops weights when the model is used
-# ([karpathy/nanoGPT#240](https://github.com/karpathy/nanoGPT/issues/240); PyTorch's documentation has warned of it since
-# [pytorch/pytorch#124464](https://github.com/pytorch/pytorch/issues/124464)). The loss on held-out text is a little too
-# high, and the same prompt gets a different answer each time.
-#
-# **Zero taken for "not given".** In one library the default was `scale = 0`, which meant "choose for me". One of its
-# backends multiplied by that 0, so all weights were equal, and nothing failed
-# ([SKaiNET#860](https://github.com/SKaiNET-developers/SKaiNET/issues/860)). In Python, `scale or K ** -0.5` has the same
-# fault. So the default here is `None`.
-#
-# ### Predict: six scales (extra)
-#
-# The picture shows the same attention six times, for $d_k = 64$. Which scale is right, and what happened to the others?
-
-# %% tags=["demo"]
-# @title Weights with six scales, A to F (unfold the cell only after your guess)
-scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
-q, k, v = query[0, 0], key[0, 0], value[0, 0]  # T = 5, S = 7, K = 64
-maps = {name: attend(q, k, v, scale=scale)[1] for name, scale in scales.items()}
-maps["F"] = attend(q, k, v, scale=1.0)[1] / 8
-figures.show(
-    figures.scaling.weight_maps(maps),
-    caption=f"The same queries and keys, six scales. Beside each row is its sum. Computed with {attend.whose}.",
-)
-
-# %%
-# One letter: "A", "B", "C", "D", "E" or "F"
-predict("the right scale", ...)
-
-# %% [markdown]
-# <details><summary>What happened to the others</summary>
-#
-# A is multiplied by $\sqrt{d_k}$. B uses the width of the model, 6 heads of 64 each. C is not scaled. E is divided by
-# $d_k$, as when you scale the queries and then call a function that scales again. F was scaled after the softmax.
-#
-# Only the rows of F break a rule: they do not sum to 1. Between B and D, nobody can be sure by looking. Compare with an
-# independent implementation, as in section 6, on shapes that differ from one another.
-#
-# </details>
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
 # ## 10. In a trained model
@@ -1148,38 +1066,6 @@ figures.show(
 # %% [markdown]
 # The largest weights are where they were at the end of lesson 3, but now other letters have a share, too. A letter still
 # sees the letters after it. Lesson 5 blocks them.
-#
-# ## Summary
-#
-# 1. A score is a sum of $d_k$ products. If the entries are independent, with mean 0 and variance 1, the scores have the
-#    spread $\sqrt{d_k}$.
-# 2. Widely spread scores saturate softmax: one weight is near 1, and hardly any gradient comes back.
-# 3. Dividing by $\sqrt{d_k}$ keeps the spread at 1 for every width. Dividing by $d_k$ makes all weights nearly equal.
-# 4. $d_k$ is the width of a query in one head. You may scale the scores or the queries.
-# 5. Dropout applies to the weights, and only in training. Survivors are divided by $1 - p_{\text{drop}}$, so the mean is
-#    unchanged.
-#
-# $$ \operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \operatorname{softmax}\!\left( \frac{\mathbf{Q}
-#    \mathbf{K}^\top}{\sqrt{d_k}} \right) \mathbf{V} $$
-
-# %% tags=["demo"]
-# @title The diagram up to here, with the sentence and matrices of lesson 3
-x = sentence.x
-W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])
-W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])
-W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-q, k, v = x @ W_q, x @ W_k, x @ W_v
-output, weights = attend(q, k, v)
-figures.show(
-    figures.overview("scaling", complete=True, x=x, q=q, k=k, v=v, scores=q @ k.mT, weights=weights, output=output),
-    caption=f"Computed with {attend.whose}.",
-)
-
-# %% [markdown]
-# **To read on:** Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its
-# footnote 4;
-# [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html);
-# Srivastava et al., [Dropout](https://jmlr.org/papers/v15/srivastava14a.html).
 
 # %% [markdown]
 # ## Challenge: `scale_for_entropy(scores, nats)` (extra)
@@ -1215,6 +1101,39 @@ def scale_for_entropy(scores: torch.Tensor, nats: float) -> torch.Tensor:
 
 # %% tags=["demo"]
 check(scale_for_entropy)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. A score is a sum of $d_k$ products. If the entries are independent, with mean 0 and variance 1, the scores have the
+#    spread $\sqrt{d_k}$.
+# 2. Widely spread scores saturate softmax: one weight is near 1, and hardly any gradient comes back.
+# 3. Dividing by $\sqrt{d_k}$ keeps the spread at 1 for every width. Dividing by $d_k$ makes all weights nearly equal.
+# 4. $d_k$ is the width of a query in one head. You may scale the scores or the queries.
+# 5. Dropout applies to the weights, and only in training. Survivors are divided by $1 - p_{\text{drop}}$, so the mean is
+#    unchanged.
+#
+# $$ \operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \operatorname{softmax}\!\left( \frac{\mathbf{Q}
+#    \mathbf{K}^\top}{\sqrt{d_k}} \right) \mathbf{V} $$
+
+# %% tags=["demo"]
+# @title The diagram up to here, with the sentence and matrices of lesson 3
+x = sentence.x
+W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])
+W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])
+W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+q, k, v = x @ W_q, x @ W_k, x @ W_v
+output, weights = attend(q, k, v)
+figures.show(
+    figures.overview("scaling", complete=True, x=x, q=q, k=k, v=v, scores=q @ k.mT, weights=weights, output=output),
+    caption=f"Computed with {attend.whose}.",
+)
+
+# %% [markdown]
+# **To read on:** Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its
+# footnote 4;
+# [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html);
+# Srivastava et al., [Dropout](https://jmlr.org/papers/v15/srivastava14a.html).
 
 # %% tags=["demo"]
 progress()

@@ -36,7 +36,6 @@ from course import (
     hint,
     predict,
     progress,
-    review,
     sample_models,
     sentence,
     sliders,
@@ -53,38 +52,19 @@ begin("05_causal_mask")
 figures.show(figures.overview("mask"))
 
 # %% [markdown]
-# ## Review: three questions on what came before
-#
-# *Review* · about 3 minutes. Answer before you unfold.
+# ## Quiz: what came before
 #
 # **1.** Queries and keys have 64 independent entries of mean 0 and variance 1. What is the standard deviation of their
 # scores?
 #
-# <details><summary>Answer</summary>
+# **2.** Softmax gives one key nearly all the weight. What reaches queries and keys in the backward pass?
 #
-# $\sqrt{64} = 8$, because variances add up. After the division by $\sqrt{d_k} = 8$ it is 1.
-#
-# </details>
-#
-# **2.** Why is it bad for learning if softmax gives one key nearly everything?
-#
-# <details><summary>Answer</summary>
-#
-# Its Jacobian $\operatorname{diag}(\mathbf{a}) - \mathbf{a}\,\mathbf{a}^\top$ is then nearly 0, so hardly any gradient
-# reaches queries and keys.
-#
-# </details>
-#
-# **3.** What does dropout of 0.5 do to a weight of 0.3 in training mode?
-#
-# <details><summary>Answer</summary>
-#
-# It becomes 0 half of the time and 0.6 otherwise, so its mean stays 0.3. In eval mode it is 0.3.
-#
-# </details>
+# **3.** In training mode with dropout of 0.5, what becomes of a weight of 0.3 that is kept?
 
 # %%
-review()
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # "hardly any gradient", "a very large gradient" or "the gradient of that key alone"
+predict("quiz 3", ...)  # a number
 
 # %% [markdown]
 # ## 1. Who may see whom
@@ -680,113 +660,7 @@ moved = module(x, x, x, attn_mask=added)[1][0] - F.scaled_dot_product_attention(
 print(f"with a mask to add, module and function differ by {moved.abs().max():.0e}")
 
 # %% [markdown]
-# ## 6. Is it a bug? (extra)
-#
-# ### Predict: "The mask comes too late"
-#
-# A well-known summarisation model takes the softmax over *everything*, sets the weights of padding to 0, and divides each
-# row by its new sum. A reader objected that the mask must come before the softmax
-# ([pointer-generator#88](https://github.com/abisee/pointer-generator/issues/88)). On paper, was it a bug?
-
-# %%
-# Masked after the softmax, then divided by the sum: "a bug" or "not a bug"
-predict("a mask after the softmax", ...)
-
-
-# %%
-def zeroed_and_renormalised(scores, mask):
-    weights = torch.softmax(scores, dim=-1) * ~mask
-    return weights / weights.sum(dim=-1, keepdim=True)
-
-
-softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
-last_blocked = torch.tensor([[False, False, False, True]])
-for row in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0, 200.0]])):
-    print("scores", row[0].tolist())
-    print("   mask first:  ", *(f"{w:8.4f}" for w in softmax_of(row, last_blocked)[0].tolist()))
-    print("   renormalised:", *(f"{w:8.4f}" for w in zeroed_and_renormalised(row, last_blocked)[0].tolist()))
-
-# %% [markdown]
-# It was not. The softmax divides by $Z = \sum_k e^{s_{ik}}$, blocked keys included, but $Z$ cancels:
-#
-# $$ \frac{e^{s_{ij}} / Z}{\sum_{k \text{ not blocked}} e^{s_{ik}} / Z}
-#    = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} $$
-#
-# The reader worked this out, and closed the issue. *Without* the division it is a bug: the rows do not sum to 1, and
-# through $Z$ they depend on blocked scores, which is a leak.
-#
-# But the method is fragile. In the second case a blocked score is by far the highest, so all other weights are rounded to
-# 0, and 0 / 0 is NaN. Do not write `masked_softmax` this way.
-#
-# ## 7. A field guide to wrong masks (extra)
-#
-# Weights reveal most wrong masks. Here are a right mask and seven wrong ones.
-
-# %%
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-x, every = sentence.x, torch.ones(6, 6, dtype=torch.bool)
-future = every.triu(1)
-scores = x @ x.T / x.shape[-1] ** 0.5
-guide = {
-    "1  as it should be": (attend(x, x, x, future)[1], future),
-    "2  diagonal blocked too": (attend(x, x, x, every.triu())[1], every.triu()),
-    "3  one key too many": (attend(x, x, x, every.triu(2))[1], every.triu(2)),
-    "4  inverted": (attend(x, x, x, ~future)[1], ~future),
-    "5  scores × mask": (torch.softmax(scores * ~future, -1), None),
-    "6  filled with −2": (torch.softmax(torch.where(future, -2.0, scores), -1), None),
-    "7  zeroed after softmax": (torch.softmax(scores, -1) * ~future, future),
-    "8  softmax over queries": (torch.softmax(scores.masked_fill(future, -torch.inf), 0), future),
-}  # title: the weights, and the cells that get no weight, or None
-
-# %% tags=["demo"]
-# @title The eight masks at work
-figures.show(
-    figures.masks.weights(guide, per_row=4, cell=0.4, stairs=True),
-    alt="Eight maps of weights. 1: a filled lower triangle. 2: the same without its diagonal, the first "
-    "row hatched. 3: one more diagonal filled, beyond the stairs. 4: only the upper triangle is "
-    "filled. 5 and 6: everything is filled. 7: a lower triangle, paler at the top. 8: a lower "
-    "triangle whose columns, not rows, sum to 1.",
-    caption=f"Computed with {attend.whose}.",
-)
-
-# %% [markdown]
-# ### Predict: clean but leaking
-#
-# Two of these maps show nothing beyond the stairs, but their functions leak. Which two?
-
-# %%
-# "2 and 7", "2 and 8" or "7 and 8"
-predict("the maps that look clean and leak", ...)
-
-# %% [markdown]
-# | | what you see | what it does |
-# |---|---|---|
-# | 2 | row 0 is empty (often NaN), and no word sees itself | no leak, but the first word is lost |
-# | 3 | one more diagonal, beyond the stairs | every word sees the next one, which is the answer |
-# | 4 | the other half | the opposite convention (section 5) |
-# | 5 | the same weight on all of a row's future | a score of 0 counts |
-# | 6 | a little weight on the future | a low score still counts |
-# | 7 | a clean triangle with pale top rows | the sum of a row depends on the future |
-# | 8 | a clean triangle whose columns sum to 1 | the softmax of a column includes later queries |
-#
-# Such a picture cannot show every leak. A weight of 0.0004 is printed as 0.00, and the future may act through a number that
-# is not shown, such as a denominator. So test the function itself.
-#
-# Look at mistake 3 in a head of a real model. Then put `causal_mask` in place of `one_key_too_many`, and run the cell
-# again.
-
-# %% tags=["demo"]
-# @title A leaking mask on a sentence that you type
-
-
-def one_key_too_many(T):
-    return torch.ones(T, T, dtype=torch.bool).triu(2)
-
-
-alive.show(mask=one_key_too_many, head=3)
-
-# %% [markdown]
-# ## 8. Catch a leak
+# ## 6. Catch a leak
 #
 # Let $f$ be any function from tokens $\mathbf{X}$ `(T, D)` to outputs of the same shape. It is causal if output $i$ does
 # not depend on the inputs after $i$. With $\mathbf{x}_j$ for row $j$ of $\mathbf{X}$:
@@ -936,7 +810,7 @@ figures.show(
 #
 # </details>
 #
-# ## 9. A mask that is lost in training
+# ## 7. A mask that is lost in training
 #
 # Dropout sets random weights to 0 after the softmax, in training mode only (lesson 4). Here is a causal layer with dropout:
 
@@ -982,7 +856,7 @@ def repeatable(layer: Callable[[torch.Tensor], torch.Tensor], seed: int) -> Call
 check(repeatable)
 
 # %% [markdown]
-# ### A bug that hides from tests
+# ### A bug that shipped
 #
 # This layer has separate code for training mode. Find the mistake:
 
@@ -1022,10 +896,9 @@ print("Same random numbers:", steady.whose)
 predict("the symptom of a mask lost in training", ...)
 
 # %% [markdown]
-# So run the detector in *both* modes. The opposite bug, a mask in training mode only, was reported for a model of time
-# series ([Kronos#199](https://github.com/shiyu-coder/Kronos/issues/199)).
+# So run the detector in *both* modes. More bugs that shipped are in the notebook `bug_museum.ipynb`.
 #
-# ## 10. What a leak does to learning
+# ## 8. What a leak does to learning
 #
 # Suspect A gives about a thousandth of a row's weight to the future. Does that matter? Train on text from which nothing can be
 # learned: every token is drawn at random from 8. The best honest loss is $\ln 8 = 2.08$; a model with a lower one sees the
@@ -1116,9 +989,7 @@ figures.show(
 # small leak seems harmless at first. But its gradient raises the scores of the next token until they outweigh the −6:
 # **training finds even a small leak.**
 #
-# Test your own models on noise, too. In September 2026, a user did so with a model of a well-known library. Its loss fell to
-# almost 0: four models of the library had lost their causal mask
-# ([transformers#48745](https://github.com/huggingface/transformers/issues/48745)).
+# Test your own models on noise, too.
 #
 # ### Step: accuracy by position (extra)
 #
@@ -1187,7 +1058,7 @@ print(f"loss in training mode {losses[-1]:.2f}, in eval mode {in_eval_mode:.2f};
 # %%answer what_a_mask_hides
 
 # %% [markdown]
-# ## 11. The small language model without its mask
+# ## 9. The small language model without its mask
 #
 # First, run the model with your functions in place of its own. Its loss should not change.
 
@@ -1217,7 +1088,7 @@ def nothing_blocked(T):
 losses = lm.compare(mask=nothing_blocked)
 
 # %% [markdown]
-# The model has never learned to read answers. So train it further without a mask, as in section 10. This takes some
+# The model has never learned to read answers. So train it further without a mask, as in section 8. This takes some
 # seconds.
 
 # %% tags=["demo"]
@@ -1291,116 +1162,6 @@ finding = ...  # the smallest distance whose key costs less than 0.1 nats
 check("experiment", finding)
 
 # %% [markdown]
-# ## 12. Seen in the wild (extra)
-#
-# Here are four public mistakes, each rebuilt in a line or two, and PyTorch's own causal attention.
-
-
-# %%
-def scores_of(x):
-    return x @ x.mT / x.shape[-1] ** 0.5
-
-
-def future_of(x):
-    return torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
-
-
-def minus_in_the_exponent(x):  # hyunwoongko/transformer
-    return torch.softmax(scores_of(x).masked_fill(future_of(x), -1e-12), dim=-1) @ x
-
-
-def convention_turned_round(x):  # a tutorial of tensorflow/text
-    return F.scaled_dot_product_attention(x[None], x[None], x[None], attn_mask=future_of(x))[0]
-
-
-def result_not_kept(x):  # the training code of QwenLM/Qwen
-    scores = scores_of(x)
-    scores.masked_fill(future_of(x), -torch.inf)
-    return torch.softmax(scores, dim=-1) @ x
-
-
-def mask_multiplied(x, window=4):  # Gemma 2 in huggingface/transformers
-    to_add = torch.zeros(len(x), len(x)).masked_fill(future_of(x), torch.finfo(x.dtype).min)
-    to_add = to_add * torch.ones_like(to_add).tril(-window)
-    return torch.softmax(scores_of(x) + to_add, dim=-1) @ x
-
-
-def by_pytorch(x):
-    return F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True)[0]
-
-
-wild = [minus_in_the_exponent, convention_turned_round, result_not_kept, mask_multiplied, by_pytorch]
-
-# %% [markdown]
-# ### Predict: how many leak?
-#
-# A wrong mask need not leak, as suspect H showed. How many of these five functions leak?
-
-# %%
-# A whole number from 0 to 5
-predict("the mistakes that leak", ...)
-
-# %% tags=["demo"]
-detector = use(sees_the_future, first_draft)
-for function in wild:
-    print(f"{function.__name__:24}", "LEAKS" if detector(function, example_tokens()) else "clean")
-print("Detector:", detector.whose)
-
-# %% tags=["demo"]
-# @title Four public mistakes and PyTorch's function, measured
-measure = use(who_sees_whom)
-measured = {function.__name__.replace("_", " "): measure(function, example_tokens()) for function in wild}
-figures.show(
-    figures.masks.tables(measured, per_row=3, stairs=True),
-    alt="Five measured tables. Minus in the exponent, result not kept and mask multiplied: ticks everywhere. Convention "
-    "turned round: ticks on and above the diagonal, but a single one in row 4 and none in the last row. By pytorch: ticks "
-    "below the stairs only.",
-    caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
-)
-
-# %% [markdown]
-# <details><summary>What they looked like from outside</summary>
-#
-# **A minus sign in the exponent.** A widely read implementation filled blocked scores with `-e`, where `e=1e-12` was meant to
-# keep divisions from failing. For softmax that is 0. Nothing crashed, and every row summed to 1. After three years,
-# somebody compared the line with the paper
-# ([hyunwoongko/transformer#10](https://github.com/hyunwoongko/transformer/issues/10)).
-#
-# ```diff
-# - score = score.masked_fill(mask == 0, -e)
-# + score = score.masked_fill(mask == 0, -10000)
-# ```
-#
-# **100 % accuracy.** In a tutorial's attention layer, 1 in the mask meant *blocked*. A reader replaced the layer with the
-# framework's, in which 1 means *may be seen*. Accuracy quickly rose to 100 %, with a loss of almost 0; the debugging took
-# hours ([tensorflow/text#894](https://github.com/tensorflow/text/pull/894)). Because of PyTorch's two conventions, a
-# mask in the notebooks of a book about language models was inverted, too
-# ([LLMs-from-scratch#1061](https://github.com/rasbt/LLMs-from-scratch/issues/1061)).
-#
-# **A result that was not kept.** `masked_fill` returns a new tensor; `masked_fill_` changes the old one. In one model's
-# training code, the result of the first was not used, so there was no causal mask without FlashAttention
-# ([Qwen#933](https://github.com/QwenLM/Qwen/issues/933)).
-#
-# **A mask multiplied.** Every other layer of Gemma 2 sees only a sliding window. To block what is too far back, its
-# additive mask was multiplied by a triangle of 0 and 1. This turned the large negative numbers on the future into 0. In
-# fine-tuning, the loss quickly fell to 0 ([transformers#31673](https://github.com/huggingface/transformers/issues/31673)).
-#
-# **A mask after the softmax.** In a much-used library of image models, two lines had changed places, so −∞ went into the
-# *weights*. No test failed: images are seldom padded, and with a recent PyTorch another, correct branch ran
-# ([pytorch-image-models#2236](https://github.com/huggingface/pytorch-image-models/pull/2236)).
-#
-# ```diff
-# - weights = softmax(scores)
-#   masked = masked_fill(…, ~mask, -inf)
-# + weights = softmax(masked)
-# ```
-#
-# **A perplexity of 5 instead of 16.** A small published language model has two attention routines. The default one left out
-# the causal mask when no sentence of the batch was padded, so the model seemed three times better than it is. The other
-# routine gave it away ([transformers#48748](https://github.com/huggingface/transformers/issues/48748)).
-#
-# </details>
-#
 # ## The model so far (extra)
 #
 # The model that grows from lesson 3 to lesson 8 gets the mask, and the attention that uses it.
@@ -1421,6 +1182,38 @@ figures.show(
 # %% tags=["demo"]
 # @title Your mask and your softmax, alive
 alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
+
+# %% [markdown]
+# ## Challenge: `sliding_window(T, width, device=None)` (extra)
+#
+# *Challenge ★ · not graded · about 5 minutes*
+#
+# Most of what matters to a word is near it. In many models, most layers therefore see only the last few keys: a **sliding
+# window**. Its cost grows with $T$ times the width instead of $T^2$. Words further back still have an effect through the
+# layers.
+#
+# Return the mask `(T, T)`: query $i$ sees the `width` keys that end with its own, $i - \text{width} + 1, \dots, i$, as far
+# as they exist. Raise a `ValueError` that names `width` if it is below 1.
+#
+# **Worked example.** Five letters, width 2: the first sees itself, every other one itself and the letter before. So nine
+# cells are open.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(sliding_window)
+
+
+# %%
+def sliding_window(T: int, width: int, device: torch.device | str | None = None) -> torch.Tensor:
+    """A causal mask (T, T), bool, True = blocked, through which each query sees the last `width` keys, its own included.
+
+    ValueError if width < 1.
+    """
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(sliding_window)
 
 # %% [markdown]
 # ## Summary
@@ -1454,38 +1247,6 @@ figures.show(
 # [the discussion of fully blocked rows](https://github.com/pytorch/pytorch/pull/131060) that led to PyTorch's zeros.
 #
 # In lesson 6 several attentions run side by side, and share one mask.
-
-# %% [markdown]
-# ## Challenge: `sliding_window(T, width, device=None)` (extra)
-#
-# *Challenge ★ · not graded · about 5 minutes*
-#
-# Most of what matters to a word is near it. In many models, most layers therefore see only the last few keys: a **sliding
-# window**. Its cost grows with $T$ times the width instead of $T^2$. Words further back still have an effect through the
-# layers.
-#
-# Return the mask `(T, T)`: query $i$ sees the `width` keys that end with its own, $i - \text{width} + 1, \dots, i$, as far
-# as they exist. Raise a `ValueError` that names `width` if it is below 1.
-#
-# **Worked example.** Five letters, width 2: the first sees itself, every other one itself and the letter before. So nine
-# cells are open.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sliding_window)
-
-
-# %%
-def sliding_window(T: int, width: int, device: torch.device | str | None = None) -> torch.Tensor:
-    """A causal mask (T, T), bool, True = blocked, through which each query sees the last `width` keys, its own included.
-
-    ValueError if width < 1.
-    """
-    raise NotImplementedError  # replace this line
-
-
-# %% tags=["demo"]
-check(sliding_window)
 
 # %% tags=["demo"]
 progress()

@@ -35,7 +35,6 @@ from course import (
     hint,
     predict,
     progress,
-    review,
     sentence,
     sliders,
     small_lm,
@@ -51,38 +50,18 @@ begin("06_multi_head")
 figures.show(figures.overview("heads"))
 
 # %% [markdown]
-# ## Review: three questions on lesson 5
-#
-# *Review* · about 3 minutes. Answer before you unfold.
+# ## Quiz: what came before
 #
 # **1.** Five tokens attend causally. How many of the 25 scores are blocked?
 #
-# <details><summary>Answer</summary>
+# **2.** Blocked weights are set to 0 *after* the softmax. What do the weights of a row with blocked keys sum to?
 #
-# Ten: 4 keys come after the first token, then 3, 2, 1 and 0.
-#
-# </details>
-#
-# **2.** Why is the mask applied to the scores, before the softmax, and not to the weights?
-#
-# <details><summary>Answer</summary>
-#
-# A blocked score of $-\infty$ gets the weight 0, and the other keys share the whole weight. With weights set to 0 after
-# the softmax, the rows sum to less than 1.
-#
-# </details>
-#
-# **3.** All keys of a query are blocked. What are the query's weights and output in this course, and what does a plain
-# softmax give?
-#
-# <details><summary>Answer</summary>
-#
-# All are 0, by convention. A softmax over nothing but $-\infty$ gives NaN, and so does its gradient.
-#
-# </details>
+# **3.** All keys of a query are blocked by scores of −∞. What does a plain softmax give?
 
 # %%
-review()
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # "less than 1", "1" or "more than 1"
+predict("quiz 3", ...)  # "NaN", "0 everywhere" or "equal weights"
 
 # %% [markdown]
 # ## 1. What one head cannot do
@@ -264,8 +243,7 @@ print(small)
 predict("what reshape gives head 0", ...)
 
 # %% [markdown]
-# Nothing warns you: there is no error, the shape is right, and the loss of a model in training falls (section 8). So people
-# ask whether anything else is needed ([hyunwoongko/transformer#15](https://github.com/hyunwoongko/transformer/issues/15)).
+# Nothing warns you: there is no error, the shape is right, and the loss of a model in training falls (section 8).
 #
 # A tensor's numbers are in memory one after the other, at the addresses 0, 1, 2, … Each dimension has a **stride**: the
 # address grows by this number when the index grows by 1. With the strides $(s_0, s_1, s_2)$, the entry $[i, j, k]$ has the
@@ -679,8 +657,7 @@ check(AttentionLayer)
 # | weights returned | `(B, H, T, T)` | `(B, H, T, S)` | `(B, T, S)`, the *mean* over heads, unless `average_attn_weights=False` |
 #
 # Two of these differences are traps. Without `batch_first=True`, attention runs *across* the unrelated sentences of a
-# batch, with the right shapes ([om-ai-lab/OmDet#19](https://github.com/om-ai-lab/OmDet/issues/19)). And the mean mixes
-# what the heads keep apart.
+# batch, with the right shapes. And the mean mixes what the heads keep apart.
 #
 # This class wraps the built-in layer, so that it follows our conventions:
 
@@ -832,8 +809,6 @@ with torch.random.fork_rng(devices=[]), torch.no_grad():
     print("evaluating:", noisy.eval()(sentences)[1][0, 0].sum(-1))
 
 # %% [markdown]
-# Somebody reported this as a bug ([pytorch#42929](https://github.com/pytorch/pytorch/issues/42929)).
-#
 # ## 6. The heads of a trained model
 #
 # Nobody tells a head what to look for. What have the twelve heads of the small language model learned? Give it twelve
@@ -1121,9 +1096,17 @@ figures.show(
 # %% [markdown]
 # ## 8. A bug that trains
 #
-# You know the wrong split: `reshape` alone. The merge can go wrong in the same way. The class below makes one of two
-# mistakes. With "split", it splits *and* merges by `reshape` alone, so that each number returns to its position. With
-# "merge", only the merge is wrong.
+# You know the wrong split: `reshape` alone. The merge can go wrong in the same way. It did in a transformer written from
+# scratch ([jsbaan](https://github.com/jsbaan/transformer-from-scratch/pull/6)), whose only test was to copy its input; a reader
+# of the code found the missing line.
+#
+# ```diff
+# - values = values.reshape(batch, length, width)
+# + values = values.permute(0, 2, 1, 3).reshape(batch, length, width)
+# ```
+#
+# The class below makes one of two mistakes. With "split", it splits *and* merges by `reshape` alone, so that each number
+# returns to its position. With "merge", only the merge is wrong.
 
 
 # %%
@@ -1279,7 +1262,7 @@ for name, make in makers.items():
 # ### What the tests find
 #
 # The wrong split passes the second test: it keeps the words in order, so nothing leaks backwards. The other two tests
-# catch both bugs, without any training.
+# catch both bugs, without any training. More bugs that shipped are in the notebook `bug_museum.ipynb`.
 #
 # ## 9. What heads cost
 #
@@ -1351,85 +1334,6 @@ print(f"a table of 1000 words, and its read-out: {untied:,}; tied: {tied:,}")
 print("Counted by", count.whose)
 
 # %% [markdown]
-# ## 10. Is it a bug? (extra)
-#
-# The paper says: "project the queries, keys and values $h$ times with different, learned linear projections". In PyTorch,
-# the projection of the queries has the shape `(D, D)` for any number of heads. A user reports: **there is one projection
-# for all heads, but there ought to be `n_heads` of them, `(D, D * H)` in all**
-# ([pytorch#60445](https://github.com/pytorch/pytorch/issues/60445)).
-#
-# ### Predict: one projection for all heads
-#
-# Is it a bug? The cell below runs the heads one by one, each with its own share of the packed matrix.
-
-# %%
-# One projection (D, D) for all heads: "a bug" or "not a bug"
-predict("one projection for all heads", ...)
-
-# %%
-width, n_heads = 24, 3
-theirs = nn.MultiheadAttention(width, n_heads, bias=False, batch_first=True)
-x = torch.randn(1, 5, width, generator=generator)
-run_head = use(attend)
-with torch.no_grad():
-    outputs = []
-    for h in range(n_heads):
-        mine = slice(h * width // n_heads, (h + 1) * width // n_heads)  # head h's rows of each third
-        thirds = theirs.in_proj_weight.view(3, width, width)  # queries, keys, values
-        q, k, v = (x @ third[mine].T for third in thirds)  # each (1, 5, 8)
-        outputs.append(run_head(q, k, v)[0])
-    one_by_one = torch.cat(outputs, dim=-1) @ theirs.out_proj.weight.T
-    torch.testing.assert_close(one_by_one, theirs(x, x, x)[0])
-print("Heads one by one, each with its own (24, 8) projections: the same output.")
-
-# %% [markdown]
-# <details><summary>More about this report</summary>
-#
-# The same doubt was raised against other implementations
-# ([SamLynnEvans/Transformer#4](https://github.com/SamLynnEvans/Transformer/issues/4)). Heads of the full width `D` would be
-# possible, but need $H$ times the parameters; in the paper, too, $d_k = d_{\text{model}} / h$. PyTorch's documentation now
-# says that the width is split across the heads.
-#
-# A similar line *is* a bug: one projection as wide as one head, `nn.Linear(K, K)`, that all heads share. Each head then sees
-# only its own slice of the word, with the same projection
-# ([aladdinpersson/Machine-Learning-Collection#3](https://github.com/aladdinpersson/Machine-Learning-Collection/issues/3)).
-#
-# </details>
-#
-# ## 11. Seen in the wild (extra)
-#
-# **Split by view alone, in three models at once.** [FuxiCTR](https://github.com/reczoo/FuxiCTR/issues/30), a library of
-# recommendation models, split heads like this, following a blog post:
-#
-# ```diff
-# - query = query.view(batch * heads, -1, width)
-# + query = query.view(batch, length, heads, width).transpose(1, 2)
-# ```
-#
-# From outside, nothing was visible: the models trained, and their scores looked plausible. With one head both lines do the
-# same.
-#
-# **Merged by reshape alone, and the test passed.** In
-# [jsbaan/transformer-from-scratch](https://github.com/jsbaan/transformer-from-scratch/pull/6) the heads were merged without
-# swapping dimensions first. The test trained the model to copy, and it learned to copy, as in section 8. A reader of the
-# code found the missing line.
-#
-# ```diff
-# - values = values.reshape(batch, length, width)
-# + values = values.permute(0, 2, 1, 3).reshape(batch, length, width)
-# ```
-#
-# **Another sentence's mask.** PyTorch's layer wants one mask for each head of each sentence, with all heads of the first
-# sentence first. [CLIP4Clip](https://github.com/ArrowLuo/CLIP4Clip/issues/22) repeated the masks in the other order:
-#
-# ```diff
-# - mask = mask.repeat(n_heads, 1, 1)                    # M0 M1 M2 M0 M1 M2
-# + mask = mask.repeat_interleave(n_heads, dim=0)        # M0 M0 M1 M1 M2 M2
-# ```
-#
-# Heads then got the padding mask of another sentence, except with a batch of one.
-
-# %% [markdown]
 # ## The model so far
 #
 # In the model that grows from lesson 3 to lesson 8, your `MultiHeadAttention` replaces projections and attention. The
@@ -1447,36 +1351,8 @@ figures.show(
 
 # %% [markdown]
 # Both heads still look for equal letters. But each compares only its half of the numbers, so they do not always agree.
-#
-# ## Summary
-#
-# 1. One head answers one question at a time. Several heads answer several, and $\mathbf{W}_o$ mixes the answers.
-# 2. The matrices of all heads are side by side in one `(D, D)` matrix. Heads divide the width and add no parameters.
-# 3. Split: cut each word's row, *then* swap words and heads. Merge: the same steps backwards.
-# 4. Scale, softmax, mask and dropout apply to each head separately.
-# 5. A falling loss proves little. Two computations that agree, with the same weights, prove a lot.
-#
-# $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \mathbf{O}_0, \dots, \mathbf{O}_{H-1} \,]\; \mathbf{W}_o, \qquad
-#    \mathbf{O}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
-#    \qquad d_k = d / H $$
-
-# %% tags=["demo"]
-# @title The diagram up to here, with the numbers of head 0
-one_head = use(attend)
-q, k, v = (X @ matrices for matrices in heads[0])
-output, weights = one_head(q, k, v)
-figures.show(
-    figures.overview(
-        "heads", complete=True, x=X, q=q, k=k, v=v, scores=q @ k.T / K**0.5, weights=weights, output=output
-    ),
-    caption=f"Head 0 of section 2. Computed with {one_head.whose}.",
-)
 
 # %% [markdown]
-# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2, where heads come from · [Are
-# Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650): trained models that lose most of their heads and
-# hardly notice · [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
-#
 # ## Challenge: `value_output_matrices(W_v, W_o, n_heads)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
@@ -1515,6 +1391,36 @@ def value_output_matrices(W_v: torch.Tensor, W_o: torch.Tensor, n_heads: int) ->
 
 # %% tags=["demo"]
 check(value_output_matrices)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. One head answers one question at a time. Several heads answer several, and $\mathbf{W}_o$ mixes the answers.
+# 2. The matrices of all heads are side by side in one `(D, D)` matrix. Heads divide the width and add no parameters.
+# 3. Split: cut each word's row, *then* swap words and heads. Merge: the same steps backwards.
+# 4. Scale, softmax, mask and dropout apply to each head separately.
+# 5. A falling loss proves little. Two computations that agree, with the same weights, prove a lot.
+#
+# $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \mathbf{O}_0, \dots, \mathbf{O}_{H-1} \,]\; \mathbf{W}_o, \qquad
+#    \mathbf{O}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
+#    \qquad d_k = d / H $$
+
+# %% tags=["demo"]
+# @title The diagram up to here, with the numbers of head 0
+one_head = use(attend)
+q, k, v = (X @ matrices for matrices in heads[0])
+output, weights = one_head(q, k, v)
+figures.show(
+    figures.overview(
+        "heads", complete=True, x=X, q=q, k=k, v=v, scores=q @ k.T / K**0.5, weights=weights, output=output
+    ),
+    caption=f"Head 0 of section 2. Computed with {one_head.whose}.",
+)
+
+# %% [markdown]
+# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2, where heads come from · [Are
+# Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650): trained models that lose most of their heads and
+# hardly notice · [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
 
 # %% tags=["demo"]
 progress()

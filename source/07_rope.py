@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sentence, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
 from course.models import exercise_fallbacks, torch_fallbacks
 from torch import nn
 
@@ -39,37 +39,19 @@ figures.show(figures.overview("rotation"))
 # formulas, a query is at position $m$ and a key at position $n$.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** `d_model` is 512, with 8 heads. By what are the scores divided?
 #
-# **1.** `d_model` is 512, with 8 heads. How wide is a head, and by what are its scores divided?
+# **2.** How many weights do $\mathbf{W}_q$, $\mathbf{W}_k$, $\mathbf{W}_v$ and $\mathbf{W}_o$ have together for
+# `d_model` = 512 and 8 heads?
 #
-# <details><summary>Answer</summary>
-#
-# It is 64 wide, so by $\sqrt{64} = 8$.
-#
-# </details>
-#
-# **2.** How many weights do $\mathbf{W}_q$, $\mathbf{W}_k$, $\mathbf{W}_v$ and $\mathbf{W}_o$ have in total, for
-# `d_model` = 512? Does the number of heads matter?
-#
-# <details><summary>Answer</summary>
-#
-# $4 \cdot 512^2$, about a million, for any number of heads.
-#
-# </details>
-#
-# **3.** `x` is `(2, 10, 512)`. What is the shape of `split_heads(x, 8)`, and what follows the `reshape`?
-#
-# <details><summary>Answer</summary>
-#
-# `(2, 8, 10, 64)`: first `(2, 10, 8, 64)`, then dimensions 1 and 2 are swapped.
-#
-# </details>
+# **3.** `x` is `(2, 10, 512)`. What is the shape of `split_heads(x, 8)`?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # "about 130,000", "about a million" or "about eight million"
+predict("quiz 3", ...)  # a shape
 
 # %% [markdown]
 # ## 1. Attention does not see the order
@@ -567,56 +549,6 @@ figures.show(
 # %% [markdown]
 # The curve is not symmetric, and it is not highest at the gap 0. The gap that a head prefers depends on $\mathbf{q}$ and
 # $\mathbf{k}$, so it is learned.
-#
-# ### A picture that catches mistakes (extra)
-#
-# You now know what a right table looks like, so you can test any implementation. One of the next six tables is right. In the
-# others
-#
-# - only the queries are rotated,
-# - queries are rotated one way and keys the other,
-# - nothing is rotated,
-# - the positions, 1000 to 1007 here, were kept in half precision (bfloat16),
-# - each number was paired with its partner in the *other half* of the vector (section 6).
-
-
-# %%
-def halves_paired(x):
-    """x (T, dim) rotated by the positions 0 … T-1, in pairs of numbers that are half a vector apart."""
-    mixed = x.unflatten(-1, (2, -1)).mT.flatten(-2)  # neighbours are now what were partners in the halves
-    return counted(mixed).unflatten(-1, (-1, 2)).mT.flatten(-2)
-
-
-coarse = torch.arange(1000, 1008).bfloat16().float()
-tables = {
-    "A": score_table(counted, lambda x: x),
-    "B": score_table(lambda x: rotate(x, coarse), lambda x: rotate(x, coarse)),
-    "C": score_table(halves_paired, halves_paired),
-    "D": score_table(lambda x: x, lambda x: x),
-    "E": score_table(counted, lambda x: rotate(x, -torch.arange(8))),
-    "F": score_table(counted, counted),
-}
-
-# %% tags=["demo"]
-# @title Six tables, A to F
-figures.show(figures.rope.score_tables(tables), caption=f"Six tables, one of them right. Computed with {rotate.whose}.")
-
-# %% [markdown]
-# ### Predict: the table that passes as well (extra)
-#
-# F is right. Which other table could you not tell from a right one by its lines?
-
-# %%
-# The table: "A", "B", "C", "D" or "E"
-predict("the table that passes as well", ...)
-
-# %% [markdown]
-# <details><summary>All six</summary>
-#
-# **A**: only the queries are rotated. **B**: half precision; at 1000 bfloat16 has only every fourth whole number. **C**: the
-# other half. **D**: nothing is rotated. **E**: opposite directions, so the *sum* $m + n$ counts. **F** is right.
-#
-# </details>
 
 # %% [markdown]
 # ## 6. Two layouts in memory
@@ -624,9 +556,8 @@ predict("the table that passes as well", ...)
 # Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**. The
 # transformers library, and most models published with it, pair **halves**: $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}),
 # \dots$, because code that cuts and joins halves is simpler. Both are right, but weights that were trained with one are useless
-# in the other, and no error warns you. [Users have asked which of the two is
-# wrong](https://github.com/huggingface/transformers/issues/25199). Neither is: the library reorders the rows of the weights
-# when it converts a model.
+# in the other, and no error warns you. So the library reorders the
+# rows of the weights when it converts a model.
 
 # %% tags=["demo"]
 # @title Eight numbers in both layouts
@@ -1154,119 +1085,22 @@ finding = ...  # the number of a pair
 check("experiment", finding)
 
 # %% [markdown]
-# ## 9. Is it a bug? (extra)
+# ## 9. A bug that shipped (extra)
 #
-# ### Predict: "Positions must start at 0" (extra)
-#
-# One library counts $0, 1, 2, \dots$, another $1, 2, 3, \dots$ Somebody reports that the second turns every vector one step too
-# far. Is it a bug?
-
-# %%
-# Positions that start at 1: "a bug" or "not a bug"
-predict("positions that start at 1", ...)
-
-# %%
-with torch.no_grad():
-    from_zero = attention(spoken, torch.arange(6))[1]
-    from_one = attention(spoken, torch.arange(6) + 1)[1]
-    query, key, _ = attention.W_qkv(spoken).unflatten(-1, (3, 2, 8)).permute(2, 0, 3, 1, 4)  # (B, H, T, K) each
-    mixed = rotate(query, torch.arange(6) + 1) @ rotate(key, torch.arange(6)).mT / 8**0.5
-print(f"all from 1:                  weights differ by up to {(from_one - from_zero).abs().max():.7f}")
-print(f"queries from 1, keys from 0: weights differ by up to {(mixed.softmax(-1) - from_zero).abs().max():.7f}")
-
-# %% [markdown]
-# It becomes a bug if queries and keys count differently: then all gaps are off by one. This happens if keys come from a cache
-# and the new query's position is counted elsewhere.
-#
-# ### Predict: "It rotates the wrong way" (extra)
-#
-# nanochat, a widely read implementation, turns every pair *clockwise*: it adds where the textbook subtracts. A reader sent a
-# correction ([karpathy/nanochat#489](https://github.com/karpathy/nanochat/pull/489), and
-# [#264](https://github.com/karpathy/nanochat/issues/264)). Is it a bug, even in a model that was trained this way?
-
-# %%
-# Turning clockwise: "a bug" or "not a bug"
-predict("turning clockwise", ...)
-
-
-# %%
-def clockwise(x):
-    return rotate(x, -torch.arange(8))
-
-
-def mirrored(turned):
-    """The rotation `turned` of vectors in which every second number has its sign changed."""
-    return lambda x: turned(x * torch.tensor([1.0, -1.0]).repeat(x.shape[-1] // 2))
-
-
-directions = {
-    "counter-clockwise": score_table(counted, counted),
-    "clockwise": score_table(clockwise, clockwise),
-    "clockwise, weights mirrored": score_table(mirrored(clockwise), mirrored(clockwise)),
-}
-
-# %% tags=["demo"]
-# @title Scores, turned one way and the other
-figures.show(
-    figures.rope.score_tables(directions), caption=f"One query, one key, two directions. Computed with {rotate.whose}."
-)
-
-# %% [markdown]
-# Scores still depend on the gap alone; a gap of $+3$ now has the score that $-3$ had. If every second number of queries and
-# keys changes its sign, the old scores return. These signs can be part of the weights, so a model can learn the same with
-# either direction. But for trained weights a change *would* be a bug, so the author declined it.
-
-# %% [markdown]
-# ## 10. Seen in the wild (extra)
-#
-# **The other layout.** A model was trained with halves, and run by a program whose default was neighbours.
-#
-# ```diff
-# - even, odd = x[..., 0::2], x[..., 1::2]    # what the program paired
-# + first, second = x.chunk(2, dim=-1)        # what the weights were made for
-# ```
-#
-# Symptom: it loaded without an error and wrote gibberish ([jzhang38/TinyLlama#24](
-# https://github.com/jzhang38/TinyLlama/issues/24)). Nothing in the model's configuration named the layout.
-#
-# **The wrong dimension.** A library rotated along dimension −2. It was called with `(B, T, H, K)`, where dimension −2 counts
-# the heads.
+# Meta's library xformers rotated along dimension −2. It was called with `(B, T, H, K)`, where dimension −2 counts the heads.
 #
 # ```diff
 # - q, k = rotary(q, k)                                    # (B, T, H, K): turns head h by h
 # + q, k = rotary(q.transpose(1, 2), k.transpose(1, 2))    # (B, H, T, K): turns token t by t
 # ```
 #
-# All tokens of a head are then turned alike, so there are no positions, as in table D in section 5. Symptom: no error, training
-# that looked normal, some runs that diverged
-# ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841),
+# All tokens of a head were then turned alike, so there were no positions at all. Yet there was no error: training looked normal,
+# and some runs diverged ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841),
 # [mlfoundations/open_lm#4](https://github.com/mlfoundations/open_lm/issues/4); again in
-# [NVIDIA/audio-flamingo#27](https://github.com/NVIDIA/audio-flamingo/issues/27)).
+# [NVIDIA/audio-flamingo#27](https://github.com/NVIDIA/audio-flamingo/issues/27)). One test finds it: move all positions by the
+# same number, then only the keys. Only the second may change the scores, and it must.
 #
-# **Half precision.** Frequencies and positions were kept in the dtype of the model.
-#
-# ```diff
-# - t = torch.arange(length).type_as(inv_freq)    # half precision once the model is
-# + t = torch.arange(length, dtype=torch.float32)
-# ```
-#
-# Symptom: at position 1857 an angle of 1044.3 became 1045, and cosines were wrong by up to 0.78
-# ([EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)). Elsewhere the training loss was a little too
-# high ([huggingface/transformers#29285](https://github.com/huggingface/transformers/pull/29285)). Short texts look fine.
-#
-# **A formula off by one.** Papers count pairs from 1, code from 0. A course handout printed the exponent $(2k-1)/d$ instead of
-# $2(k-1)/d$ ([stanford-cs336/assignment1-basics#22](https://github.com/stanford-cs336/assignment1-basics/issues/22)); a
-# notebook subtracted 1 from an index that began at 0
-# ([bkitano/llama-from-scratch#8](https://github.com/bkitano/llama-from-scratch/issues/8)). Symptom: none. A model trained with
-# slightly different frequencies works as well, until weights are exchanged.
-#
-# The next cell shows positions in bfloat16:
-
-# %% tags=["demo"]
-whole = torch.arange(9000, 9008)
-print("positions        ", whole.tolist())
-print("in float32       ", whole.float().long().tolist())
-print("in bfloat16      ", whole.bfloat16().long().tolist())
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
 # ## The model so far (extra)
@@ -1285,6 +1119,38 @@ figures.show(
 
 # %% [markdown]
 # Its weights are random. In lesson 8 this layer learns to write, inside a block that you build there.
+
+# %% [markdown]
+# ## Challenge: `alibi_bias(n_heads, T)` (extra)
+#
+# *Challenge ★★ · not graded · about 10 minutes*
+#
+# Positions can enter attention without rotation: add a number to every score. **Attention with linear biases**, ALiBi ([Press
+# et al. 2021](https://arxiv.org/abs/2108.12409)), subtracts more the further away a key is. Each head has its own slope:
+#
+# $$ b_{hij} = - m_h \, |i - j|, \qquad m_h = 2^{-8h/H}, \qquad h = 1, \dots, H $$
+#
+# A head with a large slope sees only its neighbours, one with a small slope nearly everything. A model that was trained with it
+# on short texts can read longer ones.
+#
+# Return the biases of all heads, float32 `(H, T, T)`, to be added to scores before the softmax. (The mask blocks the future.)
+#
+# **Worked example.** Eight heads: the slopes are $\tfrac12, \tfrac14, \dots, \tfrac1{256}$. In the second head, a query and a
+# key three positions apart get $-\tfrac34$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(alibi_bias)
+
+
+# %%
+def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
+    """The biases of attention with linear biases, float32 (H, T, T): minus the slope of each head times the distance."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(alibi_bias)
 
 # %% [markdown]
 # ## Summary
@@ -1323,38 +1189,6 @@ figures.show(
 # [YaRN](https://arxiv.org/abs/2309.00071), which compares the remedies of section 8.
 #
 # In lesson 8 the whole model learns.
-
-# %% [markdown]
-# ## Challenge: `alibi_bias(n_heads, T)` (extra)
-#
-# *Challenge ★★ · not graded · about 10 minutes*
-#
-# Positions can enter attention without rotation: add a number to every score. **Attention with linear biases**, ALiBi ([Press
-# et al. 2021](https://arxiv.org/abs/2108.12409)), subtracts more the further away a key is. Each head has its own slope:
-#
-# $$ b_{hij} = - m_h \, |i - j|, \qquad m_h = 2^{-8h/H}, \qquad h = 1, \dots, H $$
-#
-# A head with a large slope sees only its neighbours, one with a small slope nearly everything. A model that was trained with it
-# on short texts can read longer ones.
-#
-# Return the biases of all heads, float32 `(H, T, T)`, to be added to scores before the softmax. (The mask blocks the future.)
-#
-# **Worked example.** Eight heads: the slopes are $\tfrac12, \tfrac14, \dots, \tfrac1{256}$. In the second head, a query and a
-# key three positions apart get $-\tfrac34$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(alibi_bias)
-
-
-# %%
-def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
-    """The biases of attention with linear biases, float32 (H, T, T): minus the slope of each head times the distance."""
-    raise NotImplementedError  # replace this line
-
-
-# %% tags=["demo"]
-check(alibi_bias)
 
 # %% tags=["demo"]
 progress()

@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
 from torch import nn
 
 begin("08_training")
@@ -38,36 +38,18 @@ figures.show(figures.overview("block"))
 # size of the vocabulary and `L` the length of a text.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** A query is at position 5, a key at position 2. Both move on by 100. What does their score under RoPE do?
 #
-# **1.** A query is at position 5, a key at position 2. Both move on by 100. What happens to their score under RoPE?
-#
-# <details><summary>Answer</summary>
-#
-# It stays the same: the score depends only on the two vectors and the gap.
-#
-# </details>
-#
-# **2.** Which of queries, keys and values does RoPE rotate, and before or after the heads are split?
-#
-# <details><summary>Answer</summary>
-#
-# Queries and keys, after the split.
-#
-# </details>
+# **2.** Which of queries, keys and values does RoPE rotate?
 #
 # **3.** In self-attention without positions or mask, you shuffle the words. What happens to the outputs?
-#
-# <details><summary>Answer</summary>
-#
-# They are shuffled in the same way, and otherwise unchanged.
-#
-# </details>
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # "it stays", "it falls" or "it changes sign"
+predict("quiz 2", ...)  # "queries and keys", "queries, keys and values" or "queries only"
+predict("quiz 3", ...)  # "they are shuffled alike", "nothing" or "each of them changes"
 
 # %%
 import itertools
@@ -1443,126 +1425,7 @@ for n_tokens, (seen, elsewhere) in of_length.items():
 # held-out stories you would have chosen the worst of the three.
 
 # %% [markdown]
-# ## 11. Nine bugs and their curves
-#
-# Most bugs in training raise no error. What you see is a curve. Below, a small model is trained nine times from the start, for
-# 200 steps, each time with one line wrong:
-#
-# 1. no `zero_grad`;
-# 2. `zero_grad` after `backward`;
-# 3. targets not shifted: each is its own input;
-# 4. targets shifted twice;
-# 5. no causal mask;
-# 6. a softmax before the cross-entropy;
-# 7. logits and targets flattened in different orders;
-# 8. always the same batch;
-# 9. a learning rate 30 times too high.
-#
-# In all nine, the held-out loss is measured by the same correct function.
-
-
-# %%
-def run_with(bug, steps=200, peak=1e-2):
-    """Train a small model with one bug. Returns its training losses, and (steps, held-out losses)."""
-    small = make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)
-    if bug == "no causal mask":
-        small.mask.zero_()
-    peak = 30 * peak if bug == "rate 30 times too high" else peak
-    optimizer = torch.optim.AdamW(small.parameters(), peak)
-    generator = torch.Generator().manual_seed(0)
-    first = batch(train_ids, 32, 16, generator)
-    losses, looked_at, unseen_losses = [], [], []
-    for i in range(steps):
-        if i % 40 == 0 or i == steps - 1:
-            looked_at.append(i)
-            unseen_losses.append(float(measure(small, *all_windows(held_out[:1_000], 32))))
-            small.train().requires_grad_()  # whatever the measurement has done to it
-        for group in optimizer.param_groups:
-            group["lr"] = float(rate(i, 20, steps, peak))
-        inputs, targets = first if bug == "always the same batch" else batch(train_ids, 32, 16, generator)
-        if bug == "targets not shifted":
-            targets = inputs
-        if bug == "targets shifted twice":
-            inputs, targets = inputs[:, :-1], targets[:, 1:]
-        logits = small(inputs)
-        if bug == "softmax before the loss":
-            logits = logits.softmax(-1)
-        if bug == "flattened differently":
-            targets = targets.mT
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-        if bug != "no zero_grad":
-            optimizer.zero_grad()
-        loss.backward()
-        if bug == "zero_grad after backward":
-            optimizer.zero_grad()
-        nn.utils.clip_grad_norm_(small.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-    return {"training": losses, "held out": (looked_at, unseen_losses)}
-
-
-# %% [markdown]
-# ### Predict: the bug that stops at a baseline
-#
-# With which bug does the training loss fall to the unigram baseline and stop there?
-
-# %%
-# The bug: "zero_grad after backward", "softmax before the loss" or "flattened differently"
-predict("the bug that stops at the unigram baseline", ...)
-
-# %% [markdown]
-# ### Predict: the bug that fools the held-out loss
-#
-# One bug makes even the correctly measured held-out loss better than it should be. Which?
-
-# %%
-# The bug: "targets not shifted", "no causal mask" or "always the same batch"
-predict("the bug that fools the held-out loss", ...)
-
-# %% tags=["demo"]
-bugs = [
-    "no zero_grad",
-    "zero_grad after backward",
-    "targets not shifted",
-    "targets shifted twice",
-    "no causal mask",
-    "softmax before the loss",
-    "flattened differently",
-    "always the same batch",
-    "rate 30 times too high",
-]
-healthy = run_with("")
-gallery = {f"{i}. {bug}": run_with(bug) for i, bug in enumerate(bugs, 1)}
-
-# %% tags=["demo"]
-# @title The nine curves
-figures.show(
-    figures.training.gallery(gallery, healthy["training"], lines, every=10),
-    caption="Nine runs, each with one bug. Grey: the training loss without a bug. Dotted: the baselines.",
-)
-
-# %% tags=["demo"]
-for name, curves in {"0. no bug": healthy, **gallery}.items():
-    training, unseen_loss = curves["training"], curves["held out"][1][-1]
-    print(f"{name:28} training {sum(training[-20:]) / 20:5.2f}   held out {unseen_loss:5.2f}")
-
-# %% [markdown]
-# - **Too good to be true** (3, 5, 8). Without the shift, the model repeats its input, which it sees. A batch that is always
-#   the same is memorised. In both cases the held-out loss rises. Without a mask the model sees the next token, in training and
-#   in the measurement, so both losses are low; only the text that it writes would reveal the bug.
-# - **Stuck** (2, 6, 7). With `zero_grad` after `backward` all gradients are 0, and nothing moves the parameters but weight
-#   decay. After a softmax, the loss gets numbers between 0 and 1 as logits, with which it cannot fall more than 1 nat below
-#   the uniform baseline. When logits and targets are flattened in different orders, nearly every target belongs to another
-#   position, so only frequencies can be learned. A curve that stops at a baseline tells you which information is missing.
-# - **Merely worse** (1, 4, 9). Without the correct curve next to them, you would not notice these. With the high rate, this
-#   model learns little more than frequencies. A model with targets shifted twice learns to predict the token after the next
-#   one; if the measurement had the same bug, both curves would look right.
-#
-# Four checks find most of the nine: the loss at step 0, overfitting one batch, the logits before a token that you change, and
-# the comparison with your baselines. For those that are merely worse, keep the curve of a run that you trust.
-
-# %% [markdown]
-# ## 12. A head that looks back (extra)
+# ## 11. A head that looks back (extra)
 #
 # In a model of text, it is hard to say what a head does. Here is a task in which you can. A sequence consists of a few
 # different letters in random order, repeated until the window is full:
@@ -1724,7 +1587,7 @@ sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* **Which peak is best?** Train the small model of section 11 for 60 steps with each of the
+# *Experiment ★★☆ · about 8 minutes.* **Which peak is best?** Train a small model for 60 steps with each of the
 # peaks 0.0001, 0.001, 0.01 and 1. Use `learn`, which is your `train` once it passes. Each time take a new
 # `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch.
 #
@@ -1739,93 +1602,9 @@ finding = ...  # a peak
 check("experiment", finding)
 
 # %% [markdown]
-# ## 13. Is it a bug? (extra)
+# ## 12. A bug that shipped (extra)
 #
-# ### Predict: "The last window runs past the end" (extra)
-#
-# A script from a well-known course draws a start $i$ from $0, \dots, L - T - 1$, with inputs `data[i : i + T]` and targets
-# `data[i + 1 : i + T + 1]`. A report says that the targets of the last start reach index $L$, which does not exist, and that
-# one start fewer should be drawn ([karpathy/ng-video-lecture#56](https://github.com/karpathy/ng-video-lecture/issues/56)). Is
-# it a bug?
-
-# %%
-# Drawing the start L - T - 1: "a bug" or "not a bug"
-predict("the last window", ...)
-
-# %%
-data, T = torch.arange(20), 8
-for start in (len(data) - T - 2, len(data) - T - 1, len(data) - T):
-    piece, goal = data[start : start + T], data[start + 1 : start + T + 1]
-    print(f"start {start:2}: {len(piece)} inputs, {len(goal)} targets, the last target is {goal[-1].item()}")
-
-# %% [markdown]
-# With one start fewer, the last token of the text would never be a target. With one start more, the targets are one token
-# short, as the third line shows.
-#
-# ### Predict: "The validation loss is lower, so something leaks" (extra)
-#
-# A model with dropout has a lower loss on held-out text than its training reports
-# ([keras-team/keras#472](https://github.com/keras-team/keras/issues/472)). Is it a bug?
-
-# %%
-# A held-out loss below the reported training loss: "a bug" or "not a bug"
-predict("a lower held-out loss", ...)
-
-# %% tags=["demo"]
-with torch.random.fork_rng(devices=[]):
-    torch.manual_seed(4)
-    dropping = make_model(block_size=32, d_model=48, n_blocks=2, dropout=0.4)
-    optimizer = torch.optim.AdamW(dropping.parameters(), lr=6e-3)
-    generator = torch.Generator().manual_seed(4)
-    reported = [float(step(dropping.train(), optimizer, *batch(train_ids, 32, 16, generator))) for _ in range(150)]
-    dropping.eval()
-    unseen_loss = measure(dropping, *all_windows(held_out[:3_000], 32))
-    trained_on = measure(dropping, *all_windows(train_ids[:3_000], 32))
-print(f"reported while training, mean of the last 50 steps: {sum(reported[-50:]) / 50:.3f}")
-print(f"held out, in eval mode:                             {unseen_loss:.3f}")
-print(f"training text, in eval mode:                        {trained_on:.3f}")
-
-# %% [markdown]
-# The two numbers are measured differently. The reported loss is that of a model with dropout, and averaged over earlier steps,
-# in which the model was worse. To compare, measure both texts in eval mode, at the same moment.
-
-# %% [markdown]
-# ## 14. Seen in the wild (extra)
-#
-# **A tutorial without a mask.** PyTorch's tutorial on language models built an encoder, and for a while called it without a
-# mask ([pytorch/tutorials#2478](https://github.com/pytorch/tutorials/issues/2478)).
-#
-# ```diff
-# - output = self.transformer_encoder(src)
-# + output = self.transformer_encoder(src, causal_mask)
-# ```
-#
-# Symptom: a perplexity of 2.9 on English words, in validation *and* test, but not one sensible next word. This is bug 5 of
-# section 11.
-#
-# **Shifted twice.** In a library, a model shifted the targets and then called a loss function that had been rewritten to shift
-# them too ([huggingface/transformers#47394](https://github.com/huggingface/transformers/issues/47394)).
-#
-# ```diff
-#   labels = labels[:, 1:]                     # first shift
-# - loss = self.loss_function(logits, labels)  # shifts once more
-# + loss = self.loss_function(logits, labels=None, shift_labels=labels)
-# ```
-#
-# Symptom: no error, because lengths were padded to fit, and a loss that fell. This is bug 4 of section 11.
-#
-# **Dropout that stays on.** nanoGPT called attention as a function, and a function does not know about `model.eval()`
-# ([karpathy/nanoGPT#240](https://github.com/karpathy/nanoGPT/pull/240)).
-#
-# ```diff
-# - y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout, is_causal=True)
-# + y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout if self.training else 0, is_causal=True)
-# ```
-#
-# Symptom: a validation loss that is different in each measurement. The same line was later found in
-# [timm#1978](https://github.com/huggingface/pytorch-image-models/pull/1978).
-#
-# **A mean of means.** To train with large batches on small machines, gradients of several small batches are added up. Many
+# To train with large batches on a small machine, one adds up the gradients of several small batches. For years, the most used
 # libraries took the mean loss of each small batch, and then the mean of those
 # ([huggingface/transformers#34191](https://github.com/huggingface/transformers/pull/34191),
 # [torchtune#1875](https://github.com/meta-pytorch/torchtune/pull/1875)).
@@ -1835,42 +1614,10 @@ print(f"training text, in eval mode:                        {trained_on:.3f}")
 # + loss = sum(batch_loss.sum() for batch_loss in parts) / number_of_tokens_that_count
 # ```
 #
-# Symptom: with padding, a curve above that of the same training in large batches. The two agree only if all small batches have
-# the same number of tokens that count.
-
-# %% [markdown]
-# ## Summary
+# The two agree only if all small batches have the same number of tokens that count. So with padding, the curve was above that of
+# the same training in large batches. Your `language_model_loss` sums over all positions that count, and divides once.
 #
-# 1. Text contains its own targets: cut windows, and let the target of each position be the next token.
-# 2. The loss is the mean surprise in nats. It starts near $\ln N$, and counting gives baselines.
-# 3. A model learns to write in steps: clear the gradients, compute the loss, differentiate, clip, move the parameters. The
-#    rate goes up in a line and down in half a cosine.
-# 4. Which parts a model should have is measured: at equal cost, with several seeds, on held-out text. Here RoPE and no biases
-#    helped; RMSNorm and SwiGLU gave no clear gain.
-# 5. A falling curve proves little: overfit one batch, look at step 0, change the last token.
-#
-# $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
-#    \theta \leftarrow \theta - \eta_n \, \nabla_\theta \mathcal{L} $$
-
-# %% tags=["demo"]
-# @title What you have built so far
-head = (mine or small_lm.load()).look("The boat reached the river bank", layer=0, head=0)
-figures.show(
-    figures.overview(
-        "block",
-        complete=True,
-        scores=head.scores.detach(),
-        weights=head.weights.detach(),
-    ),
-    caption="A head of block 0 of the trained model on “The boat reached the river bank”.",
-)
-
-# %% [markdown]
-# **To read on:** Karpathy, [A Recipe for Training Neural Networks](https://karpathy.github.io/2019/04/25/recipe/) · Shazeer,
-# [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202) · Xiong et al., [On Layer Normalization in the
-# Transformer Architecture](https://arxiv.org/abs/2002.04745): why before, not after.
-#
-# In lesson 9 your model writes faster: it keeps keys and values.
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
 # ## Challenge: `adamw_step(theta, gradient, m, v, n)` (extra)
@@ -1951,6 +1698,40 @@ def top_k(logits: torch.Tensor, k: int) -> torch.Tensor:
 
 # %% tags=["demo"]
 check(top_k)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. Text contains its own targets: cut windows, and let the target of each position be the next token.
+# 2. The loss is the mean surprise in nats. It starts near $\ln N$, and counting gives baselines.
+# 3. A model learns to write in steps: clear the gradients, compute the loss, differentiate, clip, move the parameters. The
+#    rate goes up in a line and down in half a cosine.
+# 4. Which parts a model should have is measured: at equal cost, with several seeds, on held-out text. Here RoPE and no biases
+#    helped; RMSNorm and SwiGLU gave no clear gain.
+# 5. A falling curve proves little: overfit one batch, look at step 0, change the last token.
+#
+# $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
+#    \theta \leftarrow \theta - \eta_n \, \nabla_\theta \mathcal{L} $$
+
+# %% tags=["demo"]
+# @title What you have built so far
+head = (mine or small_lm.load()).look("The boat reached the river bank", layer=0, head=0)
+figures.show(
+    figures.overview(
+        "block",
+        complete=True,
+        scores=head.scores.detach(),
+        weights=head.weights.detach(),
+    ),
+    caption="A head of block 0 of the trained model on “The boat reached the river bank”.",
+)
+
+# %% [markdown]
+# **To read on:** Karpathy, [A Recipe for Training Neural Networks](https://karpathy.github.io/2019/04/25/recipe/) · Shazeer,
+# [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202) · Xiong et al., [On Layer Normalization in the
+# Transformer Architecture](https://arxiv.org/abs/2002.04745): why before, not after.
+#
+# In lesson 9 your model writes faster: it keeps keys and values.
 
 # %% [markdown]
 # ## The end of the core (extra)

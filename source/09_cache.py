@@ -28,7 +28,7 @@ import time
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sentence, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
 from course.models import exercise_fallbacks, torch_fallbacks
 from course.models.cached_lm import CachedLM
 from course.models.cost_counter import measure_cost
@@ -46,37 +46,19 @@ figures.show(figures.overview("cache"))
 # far. $G$ is the number of heads that keys and values have: so far $G = H$, but many models have a smaller $G$ (section 8).
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** Two queries, five keys, a causal mask. How many keys may the first query see?
 #
-# **1.** Two queries, five keys, a causal mask. Which keys may the first query see?
+# **2.** With RoPE, a query at position 9 meets a key at position 4. Both move on by 100. Which gap counts now?
 #
-# <details><summary>Answer</summary>
-#
-# Keys 0 to 3. The queries are the *last* two of five positions, so the first one is at position 3.
-#
-# </details>
-#
-# **2.** With RoPE, a query at position 9 meets a key at position 4. Both move on by 100 positions. What happens to their score?
-#
-# <details><summary>Answer</summary>
-#
-# Nothing. It depends on the gap, which is still 5.
-#
-# </details>
-#
-# **3.** The model of lesson 8 writes a token after 30 others. How many rows of logits does it compute, and how many does
-# `generate` use?
-#
-# <details><summary>Answer</summary>
-#
-# It computes 30 and uses the last one. The other 29 had already been computed for earlier tokens.
-#
-# </details>
+# **3.** The model of lesson 8 writes a token after 30 others. How many rows of logits does it compute, and how many of
+# them does `generate` use?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # a list of two numbers
 
 # %% [markdown]
 # ## 1. The same work again and again
@@ -1368,112 +1350,20 @@ finding = ...  # a window
 check("experiment", finding)
 
 # %% [markdown]
-# ## 11. Is it a bug? (extra)
+# ## 11. A bug that shipped (extra)
 #
-# ### Predict: "The logits differ with the cache" (extra)
-#
-# Users compared the logits of a published model with and without the cache. In float32 they differ in the sixth digit. In half
-# precision they differ so much that the model sometimes writes a different text
-# ([transformers#25420](https://github.com/huggingface/transformers/issues/25420), 2023). Is it a bug in the cache?
-
-# %%
-# Logits that differ a little: "a bug" or "not a bug"
-predict("the logits differ with the cache", ...)
-
-
-# %%
-def largest_difference(dtype):
-    """The largest difference of the small model's logits with and without a cache, computed in this dtype."""
-    lm_in = copy.deepcopy(shipped).to(dtype)
-    cached_lm, ids = CachedLM(lm_in), texts[:1, :48]
-    cache = cached_lm.new_cache(1, 48)
-    with torch.no_grad():
-        rows = [cached_lm(ids[:, t : t + 1], cache, t) for t in range(48)]
-        return (torch.cat(rows, dim=1) - lm_in(ids)).abs().max().item()
-
-
-for dtype in (torch.float64, torch.float32):
-    print(f"{dtype!s:15} logits differ by up to {largest_difference(dtype):.1e}")
-
-# %% [markdown]
-# If a bug were the reason, a more precise dtype would not help. Here it makes the difference much smaller, so the reason is
-# rounding: matrix products of different shapes add their terms in a different order.
-
-# %% [markdown]
-# ## 12. Seen in the wild (extra)
-#
-# **Sensible at first, then gibberish.** With the cache switched on, generated text began well and soon became gibberish
-# ([x-transformers#219](https://github.com/lucidrains/x-transformers/issues/219)). Training cannot show this, because it uses no
-# cache. The test of section 3 finds it: compare with and without a cache.
-#
-# **The position of the first row.** A library that runs models on phones took the angles of RoPE from the start of its table
-# for every new token ([executorch#2010](https://github.com/pytorch/executorch/pull/2010)):
+# PyTorch's library for models on phones took the angles of RoPE from the start of its table, for every new token
+# ([executorch#2010](https://github.com/pytorch/executorch/pull/2010)):
 #
 # ```diff
 # - angles = table[:seq_len]
 # + angles = table[start_pos : start_pos + seq_len]
 # ```
 #
-# **Room that was enlarged in place.** A preallocated cache `(L, 2, B, H, length, K)` grew by `resize_`, which keeps the numbers
-# in their order in memory, but not at their indices. Symptom: correct until the first enlargement; then the caches of the later
-# layers were lost ([nanochat#186](https://github.com/karpathy/nanochat/pull/186), October 2025).
+# With a cache, `seq_len` is 1, so each new query and key was at position 0. Training cannot show this, because it uses no cache.
+# The test of section 3 does: compare the outputs with and without the cache.
 #
-# ```diff
-# - cache.resize_(new_shape)
-# + larger = torch.empty(new_shape); larger[..., :length, :] = cache
-# ```
-#
-# **A rolling buffer that was cut like a list.** To remove the newest tokens again, several libraries cut rows off the end of a
-# rolling buffer. But once the buffer has been filled and overwritten, the newest row can be anywhere. Symptom: no error, but
-# wrong text as soon as a conversation is longer than the window ([ollama#14912](https://github.com/ollama/ollama/pull/14912),
-# March 2026; [mlx-vlm#1715](https://github.com/Blaizzy/mlx-vlm/issues/1715), July 2026).
-#
-# **128 or 129?** Does a window of 128 count the query's own position? One library's mask let each query see 129 keys while its
-# cache kept 128 ([mlx-lm#390](https://github.com/ml-explore/mlx-lm/pull/390)); another's window was one position wider with one
-# attention kernel than with the other ([transformers#39408](https://github.com/huggingface/transformers/issues/39408)).
-#
-# **Which head reads which group?** ONNX, a standard format for exchanging models, gave the heads the groups 0 1 0 1, PyTorch 0
-# 0 1 1. The shapes are the same, so there is no error. Symptom: weights trained with one order give wrong outputs with the
-# other ([onnx#7274](https://github.com/onnx/onnx/pull/7274)).
-
-# %% [markdown]
-# ## Summary
-#
-# 1. With a causal mask, earlier keys and values never change. If they are kept, the next token needs only one new row.
-# 2. A cache takes $2 L G d_k n B b$ bytes. Preallocate it: appending copies the whole cache for every token.
-# 3. The outputs do not depend on how a text is cut into pieces. Test this with several new tokens at once.
-# 4. Decoding is bound by memory: one token takes as long as reading the parameters and the cache.
-# 5. A window limits how large the cache can grow; groups of heads make it $H / G$ times smaller.
-#
-# $$ \mathbf{o} = \operatorname{softmax}\left( \frac{\mathbf{q} \, [\mathbf{K}_{\text{kept}}; \mathbf{k}]^\top}{\sqrt{d_k}}
-#    \right) [\mathbf{V}_{\text{kept}}; \mathbf{v}] $$
-#
-# Here $[\,\cdot\,;\,\cdot\,]$ puts the new row below the rows that are kept.
-
-# %% tags=["demo"]
-# @title What you have built so far
-of_head = lm.look("The boat reached the river bank", layer=1)
-figures.show(
-    figures.overview(
-        "cache",
-        complete=True,
-        q=of_head.q[-1:, :8],
-        k=of_head.k[:, :8],
-        v=of_head.v[:, :8],
-        scores=of_head.scores[-1:],
-        weights=of_head.weights[-1:],
-        output=of_head.output[-1:, :8],
-    ),
-    caption="Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, "
-    f"layer 1, of {lm.whose}.",
-)
-
-# %% [markdown]
-# **To read on:** Pope et al., [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102), which counts
-# operations and bytes as this lesson does · Ainslie et al., [GQA](https://arxiv.org/abs/2305.13245), with the conversion by the
-# mean · Jiang et al., [Mistral 7B](https://arxiv.org/abs/2310.06825), with a window, a rolling buffer and groups.
-#
-# In lesson 10, counting what is read and written decides how attention itself is computed.
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
 # ## Challenge: `speculate(target, draft)` (extra)
@@ -1519,6 +1409,45 @@ def speculate(target: torch.Tensor, draft: torch.Tensor) -> tuple[torch.Tensor, 
 
 # %% tags=["demo"]
 check(speculate)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. With a causal mask, earlier keys and values never change. If they are kept, the next token needs only one new row.
+# 2. A cache takes $2 L G d_k n B b$ bytes. Preallocate it: appending copies the whole cache for every token.
+# 3. The outputs do not depend on how a text is cut into pieces. Test this with several new tokens at once.
+# 4. Decoding is bound by memory: one token takes as long as reading the parameters and the cache.
+# 5. A window limits how large the cache can grow; groups of heads make it $H / G$ times smaller.
+#
+# $$ \mathbf{o} = \operatorname{softmax}\left( \frac{\mathbf{q} \, [\mathbf{K}_{\text{kept}}; \mathbf{k}]^\top}{\sqrt{d_k}}
+#    \right) [\mathbf{V}_{\text{kept}}; \mathbf{v}] $$
+#
+# Here $[\,\cdot\,;\,\cdot\,]$ puts the new row below the rows that are kept.
+
+# %% tags=["demo"]
+# @title What you have built so far
+of_head = lm.look("The boat reached the river bank", layer=1)
+figures.show(
+    figures.overview(
+        "cache",
+        complete=True,
+        q=of_head.q[-1:, :8],
+        k=of_head.k[:, :8],
+        v=of_head.v[:, :8],
+        scores=of_head.scores[-1:],
+        weights=of_head.weights[-1:],
+        output=of_head.output[-1:, :8],
+    ),
+    caption="Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, "
+    f"layer 1, of {lm.whose}.",
+)
+
+# %% [markdown]
+# **To read on:** Pope et al., [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102), which counts
+# operations and bytes as this lesson does · Ainslie et al., [GQA](https://arxiv.org/abs/2305.13245), with the conversion by the
+# mean · Jiang et al., [Mistral 7B](https://arxiv.org/abs/2310.06825), with a window, a rolling buffer and groups.
+#
+# In lesson 10, counting what is read and written decides how attention itself is computed.
 
 # %% tags=["demo"]
 progress()

@@ -26,7 +26,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
 from course.harness.allocation_probe import AllocationProbe
 from course.models import torch_fallbacks
 from torch import nn
@@ -46,37 +46,18 @@ figures.show(figures.overview("tiles"))
 # cells between the exercises compare your functions with these.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
-#
-# **1.** Two scores are 1000 and 1001. What does softmax make of them, and what must you do before `exp`?
-#
-# <details><summary>Answer</summary>
-#
-# The same weights as for 0 and 1: about 0.27 and 0.73. Subtract the largest score first, because `exp(1000)` overflows in
-# float32.
-#
-# </details>
+# **1.** Two scores are 1000 and 1001. Which weight should the second get, to two decimals?
 #
 # **2.** Queries and keys are 64 wide, values 32. By what do you divide the scores?
 #
-# <details><summary>Answer</summary>
-#
-# By 8, the square root of the width of queries and keys.
-#
-# </details>
-#
-# **3.** All keys of a query are blocked. What are its weights and its output, and what does the formula of softmax give?
-#
-# <details><summary>Answer</summary>
-#
-# In this course, all are 0. The formula divides 0 by 0, which is NaN.
-#
-# </details>
+# **3.** All keys of a query are blocked. What is its output in this course?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a number
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # "0", "NaN" or "the mean of the values"
 
 # %% [markdown]
 # ## 1. One number for a whole row
@@ -1084,113 +1065,57 @@ print(f"ratio {slow / fast:.1f}")
 del q, k, v
 
 # %% [markdown]
-# ## 9. Is it a bug? (extra)
+# ## 9. A bug that shipped (extra)
 #
-# The next function compares the plain formula and PyTorch's tiles with each other and with the result in float64, which is
-# taken as exact.
-
-
-# %%
-def errors_in(dtype):
-    """How far apart the plain formula and PyTorch's tiles are, and how far each is from the exact result."""
-    q, k, v = (x.to(dtype) for x in torch.randn(3, 64, 32, generator=torch.Generator().manual_seed(3)))
-    exact = whole(q.double(), k.double(), v.double())
-    plain, tiles = whole(q, k, v), F.scaled_dot_product_attention(q[None, None], k[None, None], v[None, None])[0, 0]
-    return tuple(
-        (a.double() - b.double()).abs().max().item() for a, b in ((plain, tiles), (plain, exact), (tiles, exact))
-    )
-
-
-# %% [markdown]
-# ### Predict: "It does not give the same numbers" (extra)
-#
-# Several users compared FlashAttention with the plain formula in half precision, and reported that the outputs are not equal
-# ([Dao-AILab/flash-attention#410](https://github.com/Dao-AILab/flash-attention/issues/410),
-# [#1445](https://github.com/Dao-AILab/flash-attention/issues/1445)). In 16-bit numbers, the difference is often in the third
-# decimal. But the algorithm claims to be exact. Is it a bug?
-
-# %%
-# Other numbers in the third digit: "a bug" or "not a bug"
-predict("other numbers in the third digit", ...)
-
-# %%
-for dtype in (torch.float32, torch.bfloat16):
-    apart, of_plain, of_tiles = errors_in(dtype)
-    print(f"{dtype!s:15} apart by {apart:.0e}; errors: plain formula {of_plain:.0e}, tiles {of_tiles:.0e}")
-
-# %% [markdown]
-# To test such a kernel, compare *both* with the plain formula in higher precision, as the author recommends in the first of
-# these reports.
-#
-# ### Predict: "Half of the output is 0" (extra)
-#
-# A user found that with 2048 queries, 1024 keys and a causal mask, half of the output is 0
-# ([Dao-AILab/flash-attention#1778](https://github.com/Dao-AILab/flash-attention/issues/1778)). FlashAttention aligns the mask
-# at the bottom right, so the last query sees all keys. Is it a bug?
-
-# %%
-# Half of the output is 0: "a bug" or "not a bug"
-predict("half of the output is 0", ...)
-
-# %%
-mask = torch.arange(4)[None] > torch.arange(8)[:, None] + 4 - 8  # 8 queries, 4 keys, aligned at the bottom right
-q, k, v = (torch.randn(n, 4, generator=generator) for n in (8, 4, 4))
-sizes = tiled(q, k, v, mask)[0].abs().sum(-1)
-print("queries whose output is 0:", [i for i in range(8) if sizes[i] == 0], f"(computed with {tiled.whose})")
-
-# %% [markdown]
-# ## 10. Seen in the wild (extra)
-#
-# **Nothing merged with nothing.** vLLM, a server for language models, reads long prompts in parts and merges the results of
-# attention to them. For some queries, both parts had no keys.
+# vLLM, a server for language models, reads long prompts in parts and merges the results of attention to them. For some queries,
+# both parts had no keys.
 #
 # ```diff
 # - highest = maximum(lse, other)                    # -inf, and then -inf - (-inf)
 # + highest = maximum(lse, other).clamp(min=-1e30)
 # ```
 #
-# Symptom: models such as DeepSeek-V3 failed at random, with NaN, under heavy load
+# So models such as DeepSeek-V3 failed at random, with NaN, under heavy load
 # ([vllm-project/vllm#27491](https://github.com/vllm-project/vllm/issues/27491);
 # [#39148](https://github.com/vllm-project/vllm/pull/39148) proposes this clamp for one kernel, and reports tests that found
 # thousands of NaN without it). You met this case in exercise 3.
 #
-# **The sign of nothing.** A kernel returned $+\infty$ as the log-sum-exp of queries that had seen no key.
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
+
+# %% [markdown]
+# ## Challenge: `merge_all(outputs, lses)` (extra)
 #
-# ```diff
-# - lse = +inf if nothing was seen
-# + lse = -inf if nothing was seen    # the logarithm of an empty sum
-# ```
+# *Challenge ★★ · not graded · about 10 minutes*
 #
-# Symptom: none, until such results were merged, with a share of $e^{+\infty}$
-# ([Dao-AILab/flash-attention#978](https://github.com/Dao-AILab/flash-attention/pull/978) proposes the change;
-# [vllm-project/vllm#15492](https://github.com/vllm-project/vllm/pull/15492) accepts both signs).
+# When a model generates a token, it has one query per head and, in a long conversation, a hundred thousand keys. If one
+# multiprocessor of a GPU reads them tile by tile, the others are idle. So each attends to a part of the keys, and at the end
+# $P$ results become one. You could merge them two by two, but one step is enough: take the log-sum-exps as *scores* and the
+# outputs as *values*.
 #
-# **A shift that softmax does not see.** A fast kernel subtracted the mean of all keys from each key, and then rounded the keys
-# to 8 bits. This subtracts the same number from all scores of a row, so the weights and the output stay the same. But the
-# log-sum-exp changes by that number.
+# `outputs` is `(P, ..., T, V)`, `lses` `(P, ..., T)`: $P$ results of `partial_attention`, of the same queries and of different
+# keys. Return the pair for all keys together, `(output (..., T, V), lse (..., T))`. A part whose `lse` is −∞ changes nothing.
+# Where all are −∞, the output is 0 and the `lse` −∞, never NaN; there, the gradients only have to be finite. You may call your
+# own functions, but not those that are excluded at the beginning of the lesson.
 #
-# ```diff
-# - return output, lse
-# + return output, lse + scale * (query @ mean_key)
-# ```
-#
-# Symptom: the output was right. But when the keys were split over several GPUs, each with its own mean, the shares were wrong,
-# and generated videos had visible, large-scale patterns in them ([ROCm/aiter#3334](https://github.com/ROCm/aiter/pull/3334)).
-#
-# **The gradient of nothing.** If all scores are $-\infty$, `torch.logsumexp` returns $-\infty$, and its gradient is NaN
-# ([pytorch/pytorch#31829](https://github.com/pytorch/pytorch/issues/31829),
-# [#49724](https://github.com/pytorch/pytorch/issues/49724)). Symptom: the loss is finite, and after the next step the
-# parameters are NaN. The next cell shows this gradient, and that of the function of exercise 1:
+# **Worked example.** Three parts with the log-sum-exps $\log 1$, $\log 2$ and $\log 5$ have the shares $\tfrac18, \tfrac28,
+# \tfrac58$. With the outputs $(4, 0)$, $(8, 4)$ and $(0, 2)$, the result is $(2.5,\; 2.25)$ and $\log 8$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(merge_all)
+
+
+# %%
+def merge_all(outputs: torch.Tensor, lses: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """P results of attention to different keys as one: (output (..., T, V), lse (..., T)).
+
+    outputs: (P, ..., T, V), lses: (P, ..., T). A part whose lse is -inf changes nothing; where all are: 0 and -inf.
+    """
+    raise NotImplementedError  # replace this line
+
 
 # %% tags=["demo"]
-for name, function in {
-    "torch.logsumexp": lambda scores: torch.logsumexp(scores, -1),
-    log_of_sum.whose: log_of_sum,
-}.items():
-    nothing = torch.full((3,), -torch.inf, requires_grad=True)
-    result = function(nothing)
-    result.backward()
-    print(f"{name}: value {result.item()}, gradient {nothing.grad.tolist()}")
+check(merge_all)
 
 # %% [markdown]
 # ## Summary
@@ -1231,41 +1156,6 @@ figures.show(
 # [FlashAttention](https://arxiv.org/abs/2205.14135), both passes, and why a GPU is faster.
 #
 # In lesson 11 you open the model and find out what its heads do.
-
-# %% [markdown]
-# ## Challenge: `merge_all(outputs, lses)` (extra)
-#
-# *Challenge ★★ · not graded · about 10 minutes*
-#
-# When a model generates a token, it has one query per head and, in a long conversation, a hundred thousand keys. If one
-# multiprocessor of a GPU reads them tile by tile, the others are idle. So each attends to a part of the keys, and at the end
-# $P$ results become one. You could merge them two by two, but one step is enough: take the log-sum-exps as *scores* and the
-# outputs as *values*.
-#
-# `outputs` is `(P, ..., T, V)`, `lses` `(P, ..., T)`: $P$ results of `partial_attention`, of the same queries and of different
-# keys. Return the pair for all keys together, `(output (..., T, V), lse (..., T))`. A part whose `lse` is −∞ changes nothing.
-# Where all are −∞, the output is 0 and the `lse` −∞, never NaN; there, the gradients only have to be finite. You may call your
-# own functions, but not those that are excluded at the beginning of the lesson.
-#
-# **Worked example.** Three parts with the log-sum-exps $\log 1$, $\log 2$ and $\log 5$ have the shares $\tfrac18, \tfrac28,
-# \tfrac58$. With the outputs $(4, 0)$, $(8, 4)$ and $(0, 2)$, the result is $(2.5,\; 2.25)$ and $\log 8$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(merge_all)
-
-
-# %%
-def merge_all(outputs: torch.Tensor, lses: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """P results of attention to different keys as one: (output (..., T, V), lse (..., T)).
-
-    outputs: (P, ..., T, V), lses: (P, ..., T). A part whose lse is -inf changes nothing; where all are: 0 and -inf.
-    """
-    raise NotImplementedError  # replace this line
-
-
-# %% tags=["demo"]
-check(merge_all)
 
 # %% tags=["demo"]
 progress()

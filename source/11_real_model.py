@@ -25,7 +25,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from course import attention_only, begin, check, figures, gpt, hint, predict, progress, review, sliders, small_lm, use
+from course import attention_only, begin, check, figures, gpt, hint, predict, progress, sliders, small_lm, use
 from course.models import torch_fallbacks
 from torch import nn
 
@@ -41,36 +41,18 @@ figures.show(figures.overview("cache", complete=True))
 # runs through the model, `(D,)`: it begins as the token's embedding, and each layer adds something to it.
 
 # %% [markdown]
-# ## Review: three questions on what came before
-#
-# *Review* · about 3 minutes. Answer before you unfold.
+# ## Quiz: what came before
 #
 # **1.** `nn.Linear(4, 16)` computes $\mathbf{x} \mathbf{W}^\top + \mathbf{b}$. What is the shape of its `weight`?
 #
-# <details><summary>Answer</summary>
-#
-# `(16, 4)`: (out, in), with one row per output. In lesson 6 each head has `K` neighbouring rows.
-#
-# </details>
-#
-# **2.** What does a pre-norm block add to its input `x`?
-#
-# <details><summary>Answer</summary>
-#
-# `attention(norm_1(x))`, then `mlp(norm_2(x))`. It never replaces `x`.
-#
-# </details>
+# **2.** What does a pre-norm block do to its input `x`?
 #
 # **3.** A model guesses evenly among 26 letters. What is its loss, in nats?
-#
-# <details><summary>Answer</summary>
-#
-# $\ln 26 \approx 3.26$.
-#
-# </details>
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # a shape
+predict("quiz 2", ...)  # "it adds to it", "it replaces it" or "it normalises it"
+predict("quiz 3", ...)  # a number
 
 # %% [markdown]
 # ## 1. What a checkpoint holds
@@ -1136,135 +1118,20 @@ else:
 # which heads of GPT-2 lead to the answer *Mary*; induction heads are among them. Try `induction_score` on random tokens.
 
 # %% [markdown]
-# ## 11. Is it a bug? (extra)
+# ## 11. A bug that shipped (extra)
 #
-# ### Predict: "`nn.GELU` is wrong for GPT-2's weights" (extra)
-#
-# GPT-2 computes its nonlinearity by a formula with a tanh. Somebody proposed that nanoGPT should use PyTorch's plain `nn.GELU`,
-# which is faster. The author hesitated, because the weights were trained with the formula
-# ([karpathy/nanoGPT#2](https://github.com/karpathy/nanoGPT/issues/2), [#274](https://github.com/karpathy/nanoGPT/pull/274)). By
-# how much do the two functions differ at most?
-
-# %%
-# The largest difference: "0", "below 0.001" or "above 0.01"
-predict("the two GELUs", ...)
-
-# %%
-grid = torch.linspace(-6, 6, 1001)
-formula = 0.5 * grid * (1 + torch.tanh(math.sqrt(2 / math.pi) * (grid + 0.044715 * grid**3)))
-approximate = nn.GELU(approximate="tanh")
-print(f"formula and nn.GELU(approximate='tanh') differ by up to {(formula - approximate(grid)).abs().max():.0e}")
-print(f"formula and nn.GELU() differ by up to                   {(formula - nn.GELU()(grid)).abs().max():.0e}")
-
-
-def logits_with(gelu):
-    """The loaded model's logits on the tale, with another GELU in all blocks."""
-    kept = [block.mlp[1] for block in model.blocks]
-    for block in model.blocks:
-        block.mlp[1] = gelu
-    with torch.no_grad():
-        logits = model(tale_ids)
-    for block, old in zip(model.blocks, kept, strict=True):
-        block.mlp[1] = old
-    return logits
-
-
-changed = (logits_with(nn.GELU()) - logits_with(approximate)).abs().max()
-print(f"logits of the loaded model differ by up to {changed:.0e}")
-
-# %% [markdown]
-# Half a bug. Hardly anybody would see a difference in a text, but a test to 1e-4 fails, and then you cannot see whether
-# something else is wrong as well. Use the function that the weights were trained with.
-#
-# ### Predict: "The bias of the keys can be left out" (extra)
-#
-# Set `W_k.bias` to zero in every layer of the loaded model. Do the logits change?
-
-# %%
-# The logits: "change" or "stay"
-predict("the bias of the keys", ...)
-
-# %%
-with torch.no_grad():
-    logits_before = model(tale_ids)
-    biases = [block.attention.W_k.bias.clone() for block in model.blocks]
-    for block in model.blocks:
-        block.attention.W_k.bias.zero_()
-    change = (model(tale_ids) - logits_before).abs().max()
-    for block, bias in zip(model.blocks, biases, strict=True):
-        block.attention.W_k.bias.copy_(bias)
-print(
-    f"biases up to {max(bias.abs().max() for bias in biases):.2f}; without them the logits change by up to {change:.0e}"
-)
-
-# %% [markdown]
-# A score becomes $\mathbf{q} \cdot (\mathbf{k} + \mathbf{b}_k) = \mathbf{q} \cdot \mathbf{k} + \mathbf{q} \cdot \mathbf{b}_k$:
-# all scores of a query change by the same number, and softmax ignores it. So a loader can lose a tensor and pass every test of
-# its logits. That is why the grader compares the tensors, too.
-
-# %% [markdown]
-# ## 12. Seen in the wild (extra)
-#
-# **The missing transpose.** A model trained with `nn.Linear` was given to a program that expects GPT-2's layout.
+# A model that had been trained with `nn.Linear` was given to a program that expects GPT-2's layout.
 #
 # ```diff
 # - new[name] = weight
 # + new[name] = weight.T    # c_attn, c_fc and c_proj are stored (in, out)
 # ```
 #
-# Symptom: a page of *size mismatch* errors ([karpathy/nanoGPT#190](https://github.com/karpathy/nanoGPT/issues/190)). The square
-# `attn.c_proj` is missing from that page. If you transpose only what raises an error, you get a model that loads and writes
-# nonsense.
+# The answer was a page of *size mismatch* errors ([karpathy/nanoGPT#190](https://github.com/karpathy/nanoGPT/issues/190)). The
+# square `attn.c_proj` is missing from that page. If you transpose only what raises an error, you get a model that loads and
+# writes nonsense.
 #
-# **A mask among the weights.** For years, `attn.bias` and `attn.masked_bias` were saved with the weights. Then they were not.
-#
-# ```diff
-# - model.load_state_dict(checkpoint)
-# + model.load_state_dict({name: checkpoint[theirs] for name, theirs in needed.items()})
-# ```
-#
-# Symptom: *unexpected key(s)* for files that are right
-# ([huggingface/transformers#24581](https://github.com/huggingface/transformers/issues/24581)), or an assertion that counts
-# names ([karpathy/minGPT#122](https://github.com/karpathy/minGPT/pull/122)). Take what you need, by name.
-#
-# **A lens with the wrong norm.** A library normalised every layer by the scale of the *last* one.
-#
-# ```diff
-# - normalised = (x - x.mean(-1, keepdim=True)) / last_scale
-# + normalised = norm(x)
-# ```
-#
-# Symptom: early layers that seemed to know nothing, because division by too large a scale gives nearly even probabilities
-# ([TransformerLens#1076](https://github.com/TransformerLensOrg/TransformerLens/issues/1076)). A test for every lens: its last
-# row must be the model's logits ([#523](https://github.com/TransformerLensOrg/TransformerLens/issues/523)). And some libraries
-# return the last hidden state *already normalised*
-# ([transformers#26142](https://github.com/huggingface/transformers/pull/26142)), so that the norm is applied twice.
-
-# %%
-with torch.no_grad():
-    run = lm.run(held_out)
-    last_row = lens(run.hidden, lm.norm, lm.tokens.weight)[-1]
-print(f"The lens's last row and the logits differ by up to {(last_row - run.logits).abs().max():.0e} ({lens.whose})")
-
-# %% [markdown]
-# ## Summary
-#
-# 1. A checkpoint is names and tensors. In GPT-2's, one matrix makes queries, keys and values, and weights are stored (in, out).
-# 2. Check everything, then copy; say what is missing; prove the loaded model by its logits.
-# 3. Each layer adds to the residual stream, so the norm and the unembedding read every layer: the logit lens.
-# 4. A score finds a head, ablation shows what is gone without it, and patching shows which information goes through it.
-# 5. A head is two matrices: the QK circuit decides where it looks, the OV circuit what it adds.
-#
-# $$ \operatorname{score}(\mathbf{x}_i, \mathbf{x}_j) =
-#    \mathbf{x}_i^\top {\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}\, \mathbf{x}_j / \sqrt{d_k} $$
-#
-# **To read on:** Elhage et al., [A Mathematical Framework for Transformer
-# Circuits](https://transformer-circuits.pub/2021/framework/index.html): QK and OV circuits, in models of attention alone ·
-# Olsson et al., [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895): where the score comes from ·
-# nostalgebraist, [interpreting GPT: the logit
-# lens](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens).
-#
-# In lesson 12 attention connects two sequences.
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
 # ## Challenge: `head_contributions(head_outputs, W_o, direction)` (extra)
@@ -1304,6 +1171,26 @@ def head_contributions(head_outputs: torch.Tensor, W_o: torch.Tensor, direction:
 
 # %% tags=["demo"]
 check(head_contributions)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. A checkpoint is names and tensors. In GPT-2's, one matrix makes queries, keys and values, and weights are stored (in, out).
+# 2. Check everything, then copy; say what is missing; prove the loaded model by its logits.
+# 3. Each layer adds to the residual stream, so the norm and the unembedding read every layer: the logit lens.
+# 4. A score finds a head, ablation shows what is gone without it, and patching shows which information goes through it.
+# 5. A head is two matrices: the QK circuit decides where it looks, the OV circuit what it adds.
+#
+# $$ \operatorname{score}(\mathbf{x}_i, \mathbf{x}_j) =
+#    \mathbf{x}_i^\top {\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}\, \mathbf{x}_j / \sqrt{d_k} $$
+#
+# **To read on:** Elhage et al., [A Mathematical Framework for Transformer
+# Circuits](https://transformer-circuits.pub/2021/framework/index.html): QK and OV circuits, in models of attention alone ·
+# Olsson et al., [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895): where the score comes from ·
+# nostalgebraist, [interpreting GPT: the logit
+# lens](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens).
+#
+# In lesson 12 attention connects two sequences.
 
 # %% tags=["demo"]
 progress()

@@ -28,7 +28,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sliders, use
+from course import begin, check, figures, hint, predict, progress, sliders, use
 from course.models import torch_fallbacks
 from torch import nn
 
@@ -44,38 +44,19 @@ figures.show(figures.diagram.two_sequences())
 # head's width and `N` the size of the target's vocabulary.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** A mask is True in a cell. May the query see that key?
 #
-# **1.** A mask is True in a cell. May the query see that key? What are the weights of a row in which every cell is True?
+# **2.** Queries are `(2, 4, 5, 8)`, keys `(2, 4, 7, 8)`. What is the shape of the weights?
 #
-# <details><summary>Answer</summary>
-#
-# No: True is blocked. In a fully blocked row, weights and output are 0, never NaN (lesson 5).
-#
-# </details>
-#
-# **2.** Queries are `(B, H, T, K)`, keys `(B, H, S, K)`. What is the shape of the weights, and over which dimension do they sum
-# to 1?
-#
-# <details><summary>Answer</summary>
-#
-# `(B, H, T, S)`: one row per query, and each row sums to 1 over the last dimension, the keys (lessons 3 and 6).
-#
-# </details>
-#
-# **3.** A language model reads the tokens at positions $0, \dots, t$. With which token is its prediction at position $t$
-# compared?
-#
-# <details><summary>Answer</summary>
-#
-# With the token at position $t + 1$: targets are one step ahead of the inputs (lesson 8).
-#
-# </details>
+# **3.** A language model reads the tokens at positions $0, \dots, t$. At which position is the token that its
+# prediction at $t$ is compared with?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # "yes" or "no"
+predict("quiz 2", ...)  # a shape
+predict("quiz 3", ...)  # "t - 1", "t" or "t + 1"
 
 # %% [markdown]
 # ## 1. A language that nobody speaks
@@ -1212,58 +1193,9 @@ figures.show(
 # kind: for sound, for images, and in many models that make images from text, where the image attends to the sentence.
 
 # %% [markdown]
-# ## 9. Is it a bug? (extra)
+# ## 9. A bug that shipped (extra)
 #
-# ### Predict: padding of the targets that is not masked (extra)
-#
-# A user plotted the attention of a translation model whose mask covers the padding of the *source* only. Padded positions of
-# the *target* took part in attention ([joeynmt/joeynmt#151](https://github.com/joeynmt/joeynmt/issues/151)). In this lesson,
-# too, the decoder has no mask for the padding of the targets. Is it a bug?
-
-# %%
-# Padding of the targets that is not masked: "a bug" or "not a bug"
-predict("padding of the targets", ...)
-
-# %% tags=["demo"]
-longer = F.pad(shown_targets, (0, 3), value=PAD)
-difference = forced(model, shown_source, longer)[:, : len(oru)] - forced(model, shown_source, shown_targets)
-print(f"With three padded positions, the logits of real words differ by up to {difference.abs().max().item():.0e}")
-
-# %% [markdown]
-# It becomes a bug if the padding comes first, if there is no causal mask, or if the loss counts padded positions.
-#
-# ### Predict: patches that are put together in another order (extra)
-#
-# In a model that generates images, one function cut them into patches with the channel first, and the other put patches
-# together with the channel last. Cutting and joining did not give the image back
-# ([cloneofsimo/minRF#6](https://github.com/cloneofsimo/minRF/issues/6)). A linear layer comes after the cutting, and another
-# one before the joining. How well can the model learn?
-
-# %%
-# The model: "learns nothing", "learns as well" or "learns strips only"
-predict("patches in another order", ...)
-
-# %% [markdown]
-# The author confirmed the bug, and answered that a linear layer learns to undo it. As with the layouts of lesson 7, trained
-# weights fit one order only. If a pixel moved into another *patch*, the model would see a different image.
-
-# %% [markdown]
-# ## 10. Seen in the wild (extra)
-#
-# **Shifted twice.** A model made its decoder's inputs by shifting the labels by one, as in exercise 2. Then it used a loss for
-# language models that shifts the labels once more.
-#
-# ```diff
-# - loss = causal_lm_loss(logits, labels)                              # compares position t with label t + 1
-# + loss = cross_entropy(logits.flatten(0, 1), labels.flatten())       # position t with label t
-# ```
-#
-# Symptom: no error, and a loss that falls. The model learns to predict the word after the next. It was found in one model in
-# 2026, and then, by a search for the same pattern, in three more
-# ([huggingface/transformers#46898](https://github.com/huggingface/transformers/pull/46898),
-# [#46901](https://github.com/huggingface/transformers/issues/46901)).
-#
-# **A mean over too many words.** Beam search divided the sum of log-probabilities of the new tokens by the length of the whole
+# In two much-used libraries, beam search divided the sum of log-probabilities of the new tokens by the length of the whole
 # sequence, prompt included.
 #
 # ```diff
@@ -1271,39 +1203,14 @@ predict("patches in another order", ...)
 # + score = sum_logprobs / (len(sequence) - prompt_length)  # the answer
 # ```
 #
-# Symptom: with a long prompt, all divisors are nearly equal, so the sum decides, and answers are too short
+# With a long prompt, all divisors are nearly equal. So the sum decides, and answers are too short
 # ([vllm-project/vllm#2606](https://github.com/vllm-project/vllm/issues/2606),
 # [huggingface/transformers#27351](https://github.com/huggingface/transformers/pull/27351)).
-
-# %% [markdown]
-# ## Summary
 #
-# 1. In cross-attention, queries come from the target, keys and values from the source. Only the source's padding is masked.
-# 2. Teacher forcing gives the decoder the correct words, shifted by one, and trains all positions at once. In free running, it
-#    reads its own words and its own mistakes.
-# 3. One vector for the whole source loses much of a long sentence. Attention can look at every word again, in any order.
-# 4. The weights show where the decoder found its information, which need not be where the word came from.
-# 5. Beam search keeps the `width` best of each length and compares means. The source need not be text: any sequence of vectors
-#    will do, such as the patches of an image.
-#
-# $$ \operatorname{cross}(\mathbf{X}, \mathbf{Y}) = \operatorname{softmax}\!\left(
-#    \frac{(\mathbf{X} \mathbf{W}_q)(\mathbf{Y} \mathbf{W}_k)^\top}{\sqrt{d_k}} \right) \mathbf{Y} \mathbf{W}_v $$
-
-# %% tags=["demo"]
-# @title What you have built so far
-figures.show(
-    figures.diagram.two_sequences(complete=True, weights=decoder.weights[0, 0, :8, :8]),
-    caption=f"A shows the first 8 rows and columns of the trained model's weights. Computed with {Cross.whose}.",
-)
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
-# **To read on:** Bahdanau et al., [Neural Machine Translation by Jointly Learning to Align and
-# Translate](https://arxiv.org/abs/1409.0473), with the first alignments · Vaswani et al., [Attention Is All You
-# Need](https://arxiv.org/abs/1706.03762), section 3 · Dosovitskiy et al., [An Image is Worth 16x16
-# Words](https://arxiv.org/abs/2010.11929).
-
-# %% [markdown]
-# ## Challenge: `clipped_precision(written, reference, n)`
+# ## Challenge: `clipped_precision(written, reference, n)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
@@ -1336,6 +1243,33 @@ def clipped_precision(written: list[int], reference: list[int], n: int) -> float
 
 # %% tags=["demo"]
 check(clipped_precision)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. In cross-attention, queries come from the target, keys and values from the source. Only the source's padding is masked.
+# 2. Teacher forcing gives the decoder the correct words, shifted by one, and trains all positions at once. In free running, it
+#    reads its own words and its own mistakes.
+# 3. One vector for the whole source loses much of a long sentence. Attention can look at every word again, in any order.
+# 4. The weights show where the decoder found its information, which need not be where the word came from.
+# 5. Beam search keeps the `width` best of each length and compares means. The source need not be text: any sequence of vectors
+#    will do, such as the patches of an image.
+#
+# $$ \operatorname{cross}(\mathbf{X}, \mathbf{Y}) = \operatorname{softmax}\!\left(
+#    \frac{(\mathbf{X} \mathbf{W}_q)(\mathbf{Y} \mathbf{W}_k)^\top}{\sqrt{d_k}} \right) \mathbf{Y} \mathbf{W}_v $$
+
+# %% tags=["demo"]
+# @title What you have built so far
+figures.show(
+    figures.diagram.two_sequences(complete=True, weights=decoder.weights[0, 0, :8, :8]),
+    caption=f"A shows the first 8 rows and columns of the trained model's weights. Computed with {Cross.whose}.",
+)
+
+# %% [markdown]
+# **To read on:** Bahdanau et al., [Neural Machine Translation by Jointly Learning to Align and
+# Translate](https://arxiv.org/abs/1409.0473), with the first alignments · Vaswani et al., [Attention Is All You
+# Need](https://arxiv.org/abs/1706.03762), section 3 · Dosovitskiy et al., [An Image is Worth 16x16
+# Words](https://arxiv.org/abs/2010.11929).
 
 # %% tags=["demo"]
 progress()

@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, small_lm, use
+from course import begin, check, figures, hint, predict, progress, small_lm, use
 from course.models import cheaper_fallbacks, exercise_fallbacks, torch_fallbacks
 from course.models.cost_counter import measure_cost
 from course.models.modern_lm import Parts, attend
@@ -43,37 +43,20 @@ figures.show(figures.overview("cache"))
 # `F.multi_head_attention_forward`.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** With 32 layers, 8 heads of keys and values of width 128, and two bytes per number, how much does a cache take
+# per token?
 #
-# **1.** How many bytes does a cache take per token, with 32 layers, 8 heads of keys and values of width 128, and two bytes per
-# number?
-#
-# <details><summary>Answer</summary>
-#
-# $2 \cdot 32 \cdot 8 \cdot 128 \cdot 2 = 131{,}072$ bytes, which is 128 KiB.
-#
-# </details>
-#
-# **2.** With RoPE, a query at position 300 meets a key at position 10. On what does their score depend, apart from their vectors?
-#
-# <details><summary>Answer</summary>
-#
-# Only on the distance, 290.
-#
-# </details>
+# **2.** With RoPE, a query at position 300 meets a key at position 10. On which number does their score depend, apart
+# from their vectors?
 #
 # **3.** How many multiplications does the product of an $m \times k$ and a $k \times n$ matrix take?
-#
-# <details><summary>Answer</summary>
-#
-# $m \cdot k \cdot n$.
-#
-# </details>
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # "4 KiB", "64 KiB" or "128 KiB"
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # "m · n", "m · k · n" or "m · k + k · n"
 
 # %% [markdown]
 # ## 1. What a served token costs
@@ -1285,72 +1268,16 @@ figures.show(
 # - *Copies*: two continuations of one text share all its full pages.
 # - *Half of the bits*: with int8 the loss changes by less than 0.005 nats, with four bits by about 0.01 to 0.02.
 #
-# ## 9. Is it a bug? (extra)
+# ## 9. A bug that shipped (extra)
 #
-# ### Predict: the scale of absorbed scores (extra)
-#
-# A reviewer writes: "In your `absorbed_attention`, queries and latent vectors are 64 wide, and the scores are divided by $\sqrt{32}$. Lesson 4 says:
-# divide by the root of the width of the vectors, $\sqrt{64}$." What is the right divisor?
-
-# %%
-# The divisor: "the root of 64" or "the root of 32"
-predict("the scale of absorbed scores", ...)
-
-# %%
-q = torch.randn(1, 8, 3, 32, generator=torch.Generator().manual_seed(9))
-from_keys, from_latents = with_keys(q, kept, to_keys, to_values)[1], absorb(q, kept, to_keys, to_values)[1]
-print(
-    f"weights with keys and absorbed differ by {(from_keys - from_latents).abs().max():.0e} (computed with {absorb.whose})"
-)
-
-# %% [markdown]
-# The absorbed query has 64 numbers, but its dot products equal those of queries and keys of width 32. So the divisor is $\sqrt{32}$.
-#
-# ## 10. Seen in the wild (extra)
-#
-# **The sign of an exponent.** A library divided the scores of latent attention by `qk_head_dim ** -0.5`, where the original multiplies by it.
-# Symptom: no error, but training was unstable ([maxtext#1370](https://github.com/AI-Hypercomputer/maxtext/issues/1370), March 2025).
-#
-# ```diff
-# - softmax_scale = qk_head_dim ** -0.5    # later: scores / softmax_scale
-# + softmax_scale = qk_head_dim ** 0.5
-# ```
-#
-# **Sinks with rotated keys.** A streaming cache kept keys after RoPE and turned them back by one position for each new token; a
+# The streaming cache of a much-used library kept keys after RoPE, and turned them back by one position for each new token. A
 # user reported that the newest key kept its position in the text, while the older keys had their positions in the cache
-# ([transformers#35350](https://github.com/huggingface/transformers/issues/35350), December 2024). Keys that are stored before
-# the rotation avoid this.
+# ([transformers#35350](https://github.com/huggingface/transformers/issues/35350)). So the gaps between them were wrong as soon
+# as the window was full. Keys that are stored before the rotation avoid this.
 #
-# **A block table of zeros.** With shared beginnings switched on, texts without a shared beginning got a block table of zeros,
-# `[0, 0, 0, 0]`, if another text in the batch had one. Symptom: wrong outputs or a crash, but only in mixed batches
-# ([vllm#7018](https://github.com/vllm-project/vllm/pull/7018), August 2024).
-#
-# **A small error that ruined the model.** A library quantized keys per vector, with four bits. Its benchmarks compared the
-# rounded keys with the exact ones, and looked good; the model's perplexity rose from 12 to about 10,000. With a scale per
-# channel it is about 15 ([turboquant-pro#98](https://github.com/ahb-sjsu/turboquant-pro/pull/98), June 2026). A test of the
-# loss would have found this.
-#
-# ## Summary
-#
-# 1. The cost of a served token is reading: the parameters once for all, the cache for each text.
-# 2. Latent attention keeps one vector for all heads. RoPE gets a small part of its own, so that the matrices can be absorbed.
-# 3. A window is safe if no head depends on the positions that leave it. Otherwise keep the first few as sinks, with
-#    positions counted in the cache.
-# 4. Pages and block tables let texts share what they have in common; a page is copied only when one of them writes to it.
-# 5. Int8 hardly changes the loss of the small model. Where the outliers are decides which numbers should share a scale.
-#
-# $$ \mathbf{q} \cdot (\mathbf{W}_k \mathbf{c}_j) = (\mathbf{W}_k^\top \mathbf{q}) \cdot \mathbf{c}_j $$
-
-# %% tags=["demo"]
-# @title What you have built so far
-figures.show(figures.overview("tiles", complete=True))
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
-# **To read on:** DeepSeek-AI, [DeepSeek-V2](https://arxiv.org/abs/2405.04434), which introduced latent attention · Kwon et al.,
-# [PagedAttention](https://arxiv.org/abs/2309.06180) · Xiao et al., [Attention sinks](https://arxiv.org/abs/2309.17453).
-#
-# In lesson 14 the question is what a model reads, and who chooses what it says.
-#
 # ## Challenge: `delta_rule(query, key, value, beta, state=None)` (extra)
 #
 # *Challenge ★★ · not graded · about 15 minutes*
@@ -1389,6 +1316,28 @@ def delta_rule(
 
 # %% tags=["demo"]
 check(delta_rule)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. The cost of a served token is reading: the parameters once for all, the cache for each text.
+# 2. Latent attention keeps one vector for all heads. RoPE gets a small part of its own, so that the matrices can be absorbed.
+# 3. A window is safe if no head depends on the positions that leave it. Otherwise keep the first few as sinks, with
+#    positions counted in the cache.
+# 4. Pages and block tables let texts share what they have in common; a page is copied only when one of them writes to it.
+# 5. Int8 hardly changes the loss of the small model. Where the outliers are decides which numbers should share a scale.
+#
+# $$ \mathbf{q} \cdot (\mathbf{W}_k \mathbf{c}_j) = (\mathbf{W}_k^\top \mathbf{q}) \cdot \mathbf{c}_j $$
+
+# %% tags=["demo"]
+# @title What you have built so far
+figures.show(figures.overview("tiles", complete=True))
+
+# %% [markdown]
+# **To read on:** DeepSeek-AI, [DeepSeek-V2](https://arxiv.org/abs/2405.04434), which introduced latent attention · Kwon et al.,
+# [PagedAttention](https://arxiv.org/abs/2309.06180) · Xiao et al., [Attention sinks](https://arxiv.org/abs/2309.17453).
+#
+# In lesson 14 the question is what a model reads, and who chooses what it says.
 
 # %% tags=["demo"]
 progress()

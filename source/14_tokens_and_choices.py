@@ -27,7 +27,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, small_lm, use
+from course import begin, check, figures, hint, predict, progress, small_lm, use
 from course.models import token_fallbacks
 from course.sample_models import LinkedIds
 from torch import nn
@@ -44,36 +44,18 @@ figures.show(figures.overview("cache", complete=True))
 # number of tokens after it, and `N` the size of the vocabulary. $\tau$ is the temperature.
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Quiz: what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold.
+# **1.** All logits of a row are divided by a temperature of 2. Which tokens become more probable?
 #
-# **1.** All logits of a row are divided by a temperature of 2. Which of them become more probable?
+# **2.** A model gives the right next token the probability $\tfrac14$. What is its loss there, in bits?
 #
-# <details><summary>Answer</summary>
-#
-# The distribution becomes flatter: small probabilities grow, the largest shrinks. The order stays the same.
-#
-# </details>
-#
-# **2.** A model gives the right next token the probability $\tfrac14$. What is its loss there, in nats and in bits?
-#
-# <details><summary>Answer</summary>
-#
-# $\ln 4 = 1.39$ nats, which is 2 bits.
-#
-# </details>
-#
-# **3.** Why does a call with five new tokens take a large model hardly longer than a call with one?
-#
-# <details><summary>Answer</summary>
-#
-# Decoding is bound by memory (lesson 9): the parameters are read once per call, and that takes nearly all the time.
-#
-# </details>
+# **3.** A call with five new tokens takes a large model hardly longer than a call with one. Why?
 
-# %% tags=["demo"]
-review()
+# %%
+predict("quiz 1", ...)  # "the improbable ones", "the likeliest one" or "all of them"
+predict("quiz 2", ...)  # a number
+predict("quiz 3", ...)  # "the parameters are read once", "five tokens need no cache" or "attention is skipped"
 
 # %% [markdown]
 # ## 1. Where to cut
@@ -1367,9 +1349,9 @@ finding = ...  # a number of merges
 check("experiment", finding)
 
 # %% [markdown]
-# ## 12. Is it a bug? (extra)
+# ## 12. A grammar changes the distribution (extra)
 #
-# ### Predict: "The mask only removes what is wrong" (extra)
+# ### Predict: the mask only removes what is wrong (extra)
 #
 # A colleague says: "Constrained decoding gives valid texts with the same probabilities as if we drew texts freely and threw the
 # invalid ones away. It is only faster." A toy model writes two letters: first `a` (0.9) or `b` (0.1); after `a` comes `x` (0.01)
@@ -1387,59 +1369,24 @@ for text, share in valid.items():
 
 # %% [markdown]
 # The mask looks at one step only. It lets the model choose `a`, after which a valid text is very improbable, and then forces it to
-# write `x`. That is not a bug in a program; it is a property of the method. To get the other distribution, you would have to
+# write `x`. That is a property of the method. To get the other distribution, you would have to
 # weight each token by how probable a valid text still is after it.
 
 # %% [markdown]
-# ## 13. Seen in the wild (extra)
+# ## 13. A bug that shipped (extra)
 #
-# **The penalty that rewarded.** A library divided the logits of repeated tokens by the penalty, whatever their sign. Symptom:
-# "The dog dog dog dog", and a higher penalty caused more repetition
-# ([transformers#2302](https://github.com/huggingface/transformers/issues/2302), December 2019).
+# A much-used library divided the logits of repeated tokens by the penalty, whatever their sign.
 #
 # ```diff
 # - logits[seen] /= penalty
 # + logits[seen] = torch.where(logits[seen] > 0, logits[seen] / penalty, logits[seen] * penalty)
 # ```
 #
-# **One token short.** Several versions of top-p compare $p$ with the sum that *includes* a token, and so drop the one with which
-# the sum reaches $p$. Symptom: no error; the texts are only less varied than $p$ promises
-# ([reasoning-from-scratch#164](https://github.com/rasbt/reasoning-from-scratch/issues/164), reported in February 2026;
-# [esm#360](https://github.com/Biohub/esm/pull/360), July 2026).
+# It wrote "The dog dog dog dog", and a higher penalty caused more repetition
+# ([transformers#2302](https://github.com/huggingface/transformers/issues/2302)). Why? A negative logit that is divided comes
+# closer to 0, so it rises.
 #
-# ```diff
-# - keep = sums <= p
-# + keep = sums - probabilities < p
-# ```
-#
-# **A round trip that lost a space.** With a library's default settings, the tokenizer of Llama 3.1 decoded the ids of
-# `the word 'social'` to `the word'social'`, because a step after decoding removed spaces before punctuation
-# ([transformers#40088](https://github.com/huggingface/transformers/issues/40088), August 2025). Test
-# `decode(encode(text)) == text` with unusual texts as well.
-#
-# **A draft that was not drawn.** An implementation of speculative decoding took the draft's most probable token, but verified it
-# as if it had been drawn from the softmax. Symptom: texts that differ from the target's
-# ([speculative-sampling#3](https://github.com/jaymody/speculative-sampling/issues/3), August 2023). The rule is right only if
-# `draft` is the distribution from which the token was really drawn.
-
-# %% [markdown]
-# ## Summary
-#
-# 1. BPE begins with bytes and joins the most frequent pair, again and again. Any text can be encoded and decoded without loss.
-# 2. What was frequent in the tokenizer's text takes few tokens; numbers, spaces and other scripts may take surprisingly many.
-# 3. A loss per token depends on the tokens. Compare models by bits per byte.
-# 4. Top-k, top-p and min-p cut off the tail of the distribution; penalties and grammars change it, too.
-# 5. Speculative decoding changes the speed and not the distribution, and you can check that without drawing a sample.
-#
-# $$ q_j \min\left(1, \frac{p_j}{q_j}\right) + c \, \frac{\max(0, p_j - q_j)}{\sum_l \max(0, p_l - q_l)} = p_j , \qquad
-#    c = 1 - \sum_l \min(p_l, q_l) $$
-#
-# The probability $p_j$ is the target's for token $j$, $q_j$ the draft's, and $c$ the probability of a rejection.
-#
-# **To read on:** Sennrich et al., [Neural Machine Translation of Rare Words with Subword
-# Units](https://arxiv.org/abs/1508.07909), which brought BPE to language · Holtzman et al., [The Curious Case of Neural Text
-# Degeneration](https://arxiv.org/abs/1904.09751), on greedy texts that repeat themselves · Leviathan et al., [Fast Inference from
-# Transformers via Speculative Decoding](https://arxiv.org/abs/2211.17192), with the proof of what you computed.
+# More bugs that shipped are in the notebook `bug_museum.ipynb`.
 
 # %% [markdown]
 # ## Challenge: `train_bpe_counted(ids, n_merges)` (extra)
@@ -1476,6 +1423,25 @@ def train_bpe_counted(ids: LinkedIds, n_merges: int) -> list[tuple[int, int]]:
 
 # %% tags=["demo"]
 check(train_bpe_counted)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. BPE begins with bytes and joins the most frequent pair, again and again. Any text can be encoded and decoded without loss.
+# 2. What was frequent in the tokenizer's text takes few tokens; numbers, spaces and other scripts may take surprisingly many.
+# 3. A loss per token depends on the tokens. Compare models by bits per byte.
+# 4. Top-k, top-p and min-p cut off the tail of the distribution; penalties and grammars change it, too.
+# 5. Speculative decoding changes the speed and not the distribution, and you can check that without drawing a sample.
+#
+# $$ q_j \min\left(1, \frac{p_j}{q_j}\right) + c \, \frac{\max(0, p_j - q_j)}{\sum_l \max(0, p_l - q_l)} = p_j , \qquad
+#    c = 1 - \sum_l \min(p_l, q_l) $$
+#
+# The probability $p_j$ is the target's for token $j$, $q_j$ the draft's, and $c$ the probability of a rejection.
+#
+# **To read on:** Sennrich et al., [Neural Machine Translation of Rare Words with Subword
+# Units](https://arxiv.org/abs/1508.07909), which brought BPE to language · Holtzman et al., [The Curious Case of Neural Text
+# Degeneration](https://arxiv.org/abs/1904.09751), on greedy texts that repeat themselves · Leviathan et al., [Fast Inference from
+# Transformers via Speculative Decoding](https://arxiv.org/abs/2211.17192), with the proof of what you computed.
 
 # %% tags=["demo"]
 progress()

@@ -15,9 +15,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 from nbgrader.utils import determine_grade, is_grade
 
 from grading.authoring.lesson_text import read_lesson
+from grading.authoring.predictions import asked
 from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.exercises.experiment import FILE as EXPERIMENT
 from grading.exercises.lesson import load_lesson
@@ -112,16 +114,20 @@ def validated(path: Path) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("lesson", LESSONS[2:])
-def test_a_lesson_opens_with_three_questions_on_what_came_before(lesson):
-    text = read_lesson(ROOT / "source" / f"{lesson}.py")
-    sections = [cell.source for cell in text.cells if cell.source.startswith("## ")]
-    review = sections[0]
-    assert review.startswith("## Review: ")
-    assert "*Review* · about 3 minutes." in review
-    asked = re.split(r"^\*\*\d\.\*\* ", review, flags=re.M)[1:]
-    assert len(asked) == 3
-    assert all(one.count("<details><summary>Answer</summary>") == one.count("</details>") == 1 for one in asked)
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_nothing_is_folded_before_the_first_section_and_a_quiz_asks_predictions(lesson):
+    """What a fold hides is an answer; a quiz shows its answers only after a guess."""
+    cells = read_lesson(ROOT / "source" / f"{lesson}.py").cells
+    sections = [i for i, cell in enumerate(cells) if re.search(r"^## ", cell.source, re.M)]
+    has_quiz = lesson in LESSONS[2:]
+    assert cells[sections[0]].source.startswith("## Quiz: ") == has_quiz
+    first = sections[has_quiz]
+    assert not [cell.source for cell in cells[:first] if "<details" in cell.source]
+    numbers = re.findall(r"^\*\*(\d)\.\*\* ", cells[sections[0]].source, re.M)
+    names = list(asked(NotebookNode(cells=cells[:first])))
+    assert names == [f"quiz {number}" for number in numbers] == [f"quiz {n}" for n in (1, 2, 3)[: len(names)]]
+    assert bool(names) == has_quiz
+    assert names == list(load_predictions(ROOT / "grader_tests" / lesson))[: len(names)]
 
 
 @pytest.mark.full("runs every lesson once more")

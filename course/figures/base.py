@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
-from ..report import display_html
+from ..report import display_html, rendering_static_page
 from . import themes
 from .style import GROUND, STYLE
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STATIC_PAGE_ENV = "ATTENTION_COURSE_ON_A_PAGE"
 DPI = 144
 PIXELS_PER_INCH = 92  # on the page: three panels of 3.2 inches fill a notebook's width
 COLOURS = 64  # of the fallback: a quarter of the bytes, and no difference to see
@@ -141,11 +139,6 @@ def _saved(figure: Figure, **how: Any) -> bytes:
     with io.BytesIO() as file:
         figure.savefig(file, **how)
         return file.getvalue()
-
-
-def rendering_static_page() -> bool:
-    """Whether output is for a page of the site, which has no kernel (`grading site` sets the variable)."""
-    return bool(os.environ.get(STATIC_PAGE_ENV))
 
 
 def plain(values: torch.Tensor | Iterable[float]) -> torch.Tensor:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from .base import grid, row, with_alt_text
-from .lines import Curve, in_words, level, losses, means, note
+from .lines import Curve, in_words, losses, note
 from .panels import frame, heat_map, never_seen
 from .style import (
     FAINT,
@@ -234,29 +234,6 @@ def forming(
     looks: dict[str, Curve] = {name: (steps, score) for name, score in scores.items()}
     losses(looks, ax=right, ylabel="share of the weight", title="what heads look at", top=1.02)
     return with_alt_text(figure, f"Two panels against the step. {in_words(loss)}. Scores: {in_words(looks)}.")
-
-
-def gallery(
-    runs: Mapping[str, Mapping[str, Curve]], right: Sequence[float], levels: Mapping[str, float], every: int
-) -> Figure:
-    """Loss curves, one panel for each title, each also with the correct loop's curve."""
-    across = 3
-    figure, panels = grid(len(runs), across, width=3.3, height=2.3)
-    top = 1.2 * max(levels.values())
-    for place, (ax, (title, run)) in enumerate(zip(panels, runs.items(), strict=True)):
-        named = place == min(across, len(runs)) - 1  # only one panel names the levels
-        look: dict[str, Any] = {"every": every, "names": "none", "title": title, "top": top}
-        losses(run, levels if named else {}, ax=ax, **look)
-        ax.plot(*means(right, every), color=GREY, linestyle=LINES[1], linewidth=1.3, zorder=1, label="no bug")
-        for height in () if named else levels.values():
-            level(ax, height)
-        ax.set_xlabel("step" if place >= len(runs) - across else "")
-        ax.set_ylabel("" if place % across else "loss in nats")
-    handles = panels[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside upper left", ncols=3, frameon=False, fontsize=SMALL)
-    details = "; ".join(f"{title}: {in_words(run, every)}" for title, run in runs.items())
-    without = in_words({"without a bug": right}, every)
-    return with_alt_text(figure, f"{len(runs)} panels of loss against step. {details}. In each, {without}.")
 
 
 def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: int = 56) -> Figure:

@@ -16,7 +16,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
@@ -94,6 +94,8 @@ class ForbiddenCallWatcher(TorchFunctionMode):
     def __enter__(self) -> ForbiddenCallWatcher:
         self._base = sys._getframe(1)
         self._outer, _current.watch = getattr(_current, "watch", None), self
+        if self._outer is None:
+            _end_profiler()
         self._noting = self._names_torch and _note_operators()
         if self._starts_watches:
             self._watch_threads()
@@ -110,8 +112,8 @@ class ForbiddenCallWatcher(TorchFunctionMode):
                 self._note(STOPPED)
             super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]  # as above
         finally:
-            self._take_operators()
             self._base, _current.watch = None, self._outer
+            self._take_operators()
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         used = self._used_names(sys._getframe(1))
@@ -296,6 +298,13 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _codes(inner)
+
+
+def _end_profiler() -> None:
+    """End a profiler that runs in this thread: it would keep ours from noting operators."""
+    with suppress(AttributeError, RuntimeError):  # private names, and kinds of profilers that end otherwise
+        if torch._C._autograd._profiler_enabled():
+            torch._C._autograd._disable_profiler_legacy()
 
 
 def _note_operators() -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..report import display_markdown, shell
 
-NAMES = ("begin", "check", "hint", "predict", "review", "use", "progress", "figures", "interactive")
+NAMES = ("begin", "check", "hint", "predict", "use", "progress", "figures", "interactive")
 _originals: dict[str, Any] = {}
 
 

@@ -1,4 +1,4 @@
-"""The learner's saved progress and predictions, across sessions and lessons.
+"""The learner's saved progress, across sessions and lessons.
 
 It is one small JSON file in the learner's data folder (`course.models.data_folder`); `progress` shows its path, and
 the learner may delete it. Its content is not trusted: a damaged file is renamed.
@@ -38,24 +38,7 @@ class ExerciseProgress:
     tries: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class SavedGuess:
-    """A learner's first guess at a prediction, as text, and whether it was right."""
-
-    guess: str
-    right: bool
-
-
 Lessons = dict[str, dict[str, ExerciseProgress]]  # lesson -> exercise -> progress
-Guesses = dict[str, dict[str, SavedGuess]]  # lesson -> question -> guess
-
-
-@dataclass
-class Saved:
-    """Everything that the file contains."""
-
-    lessons: Lessons = field(default_factory=dict)
-    guesses: Guesses = field(default_factory=dict)
 
 
 class ProgressStore:
@@ -63,21 +46,13 @@ class ProgressStore:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._saved: Saved | None = None
-
-    @property
-    def saved(self) -> Saved:
-        if self._saved is None:
-            self._saved = self._read()
-        return self._saved
+        self._lessons: Lessons | None = None
 
     @property
     def lessons(self) -> Lessons:
-        return self.saved.lessons
-
-    @property
-    def guesses(self) -> Guesses:
-        return self.saved.guesses
+        if self._lessons is None:
+            self._lessons = self._read()
+        return self._lessons
 
     def get(self, lesson: str, exercise: str) -> ExerciseProgress:
         return self.lessons.get(lesson, {}).get(exercise, ExerciseProgress())
@@ -89,37 +64,27 @@ class ProgressStore:
             self.lessons.setdefault(lesson, {})[exercise] = known
             self._save()
 
-    def record_guess(self, lesson: str, question: str, guess: SavedGuess) -> None:
-        """Save the first guess at a question, merged with what other notebooks have saved.
-
-        A later one may follow the answer.
-        """
-        if question not in self.guesses.get(lesson, {}):
-            self._reread()
-            self.guesses.setdefault(lesson, {}).setdefault(question, guess)
-            self._save()
-
     def _reread(self) -> None:
         """Read again what other notebooks have saved since; keep what is known if the file is gone."""
-        if self.path and (found := self._read()) != Saved():
-            self._saved = found
+        if self.path and (found := self._read()):
+            self._lessons = found
 
     def _save(self) -> None:
         if self.path:
             try:
-                _write(self.path, self.saved)
+                _write(self.path, self.lessons)
             except OSError as error:
                 print(f"Your progress cannot be saved beyond this session: {self.path} ({error.strerror}).")
                 self.path = None
 
-    def _read(self) -> Saved:
+    def _read(self) -> Lessons:
         if self.path is None:
-            return self._saved or Saved()
+            return {}
         try:
             with self.path.open("rb") as file:
                 text = file.read(LARGEST + 1)
         except OSError:
-            return Saved()
+            return {}
         try:
             return _parse(text)
         except (ValueError, TypeError, RecursionError):
@@ -127,7 +92,7 @@ class ProgressStore:
             print(f"{self.path} is damaged and was renamed to {aside.name}. Your saved progress starts from zero.")
             with suppress(OSError):
                 self.path.replace(aside)
-            return Saved()
+            return {}
 
 
 def open_store() -> ProgressStore:
@@ -135,36 +100,23 @@ def open_store() -> ProgressStore:
     return ProgressStore(data_file(PROGRESS))
 
 
-def _write(path: Path, saved: Saved) -> None:
+def _write(path: Path, lessons: Lessons) -> None:
     """Write the file atomically. Raises OSError."""
-    plain = {lesson: {name: asdict(known) for name, known in of.items()} for lesson, of in saved.lessons.items()}
-    guesses = {lesson: {name: asdict(guess) for name, guess in of.items()} for lesson, of in saved.guesses.items()}
-    write_file(path, json.dumps({"version": 1, "lessons": plain, "predictions": guesses}, indent=1).encode())
+    plain = {lesson: {name: asdict(known) for name, known in of.items()} for lesson, of in lessons.items()}
+    write_file(path, json.dumps({"version": 1, "lessons": plain}, indent=1).encode())
 
 
-def _parse(text: bytes) -> Saved:
+def _parse(text: bytes) -> Lessons:
     """Parse the file. Raises ValueError or TypeError if it is damaged."""
     if len(text) > LARGEST:
         raise ValueError("too large")
     plain = json.loads(text)
     if not isinstance(plain, dict) or not isinstance(plain.get("lessons"), dict):
         raise ValueError("no lessons")
-    lessons = {
+    return {
         str(lesson): {str(name): _to_progress(**record) for name, record in dict(of).items()}
         for lesson, of in plain["lessons"].items()
     }
-    return Saved(lessons, _parse_guesses(plain.get("predictions")))
-
-
-def _parse_guesses(plain: Any) -> Guesses:
-    """The guesses that are whole; a damaged one does not cost the progress on exercises."""
-    found: Guesses = {}
-    for lesson, of in plain.items() if isinstance(plain, dict) else ():
-        for question, record in of.items() if isinstance(of, dict) else ():
-            whole = isinstance(record, dict) and isinstance(record.get("guess"), str)
-            if whole and isinstance(record.get("right"), bool):
-                found.setdefault(str(lesson), {})[str(question)] = SavedGuess(record["guess"], record["right"])
-    return found
 
 
 def _to_progress(status: Any, earned: Any, passed: Any, hints: Any, tries: Any) -> ExerciseProgress:

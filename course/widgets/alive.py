@@ -11,8 +11,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from ..figures.base import rendering_static_page
-from ..report import display_html, in_notebook, shell
+from ..report import display_html, in_notebook, rendering_static_page, shell
 from ..sample_models import sentence
 from .attention_maps import CLASS, STYLE, page, says
 from .attention_trace import Tracer, model, read

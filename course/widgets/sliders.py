@@ -11,8 +11,7 @@ from html import escape
 from typing import Any
 
 from .. import figures
-from ..figures.base import rendering_static_page
-from ..report import display_html, in_notebook
+from ..report import display_html, in_notebook, rendering_static_page
 from .static_sliders import static_sliders
 
 # In a strip, a figure shrinks as far as it may before the strip wraps

@@ -1,6 +1,6 @@
 """Sliders that work without a kernel, because all figures are drawn beforehand.
 
-For pages of the site (`figures.base.rendering_static_page`).
+For pages of the site (`report.rendering_static_page`).
 """
 
 from __future__ import annotations

@@ -26,7 +26,6 @@ from ..course_dir.lesson_change import LessonChange
 from ..course_dir.lesson_marks import points_asked
 from ..course_dir.lessons import COURSE_FILE, list_lessons
 from .check_data_files import begins_lesson, export, export_fingerprints, key_of, write
-from .lesson_text import read_lesson
 from .predictions import experiment_data, prediction_data
 from .questions import question_data
 from .stubs import stub_data
@@ -51,7 +50,7 @@ def write_beside(root: Path, name: str) -> bool:
     told = course_outline(root)
     changed = _write_or_delete(folder / outline.FILE, told.to_json().encode() if told else b"") or changed
     tests, change = root / "grader_tests" / name, load_course_file(root).change(name)
-    predictions = prediction_data(tests, read_lesson(root / "source" / f"{name}.py"))
+    predictions = prediction_data(tests)
     for ending, own, asked in (
         (catalog.QUESTIONS, question_data(tests, LessonChange()), question_data(tests, change)),
         (catalog.PREDICTIONS, predictions, predictions),

@@ -2,6 +2,7 @@
 
     source/NN_lesson.py      -> source/NN_lesson/NN_lesson.ipynb   (for nbgrader generate_assignment)
     grader_tests/NN_lesson/  -> course/examples/NN_lesson.examples, NN_lesson/<exercise>.practice
+    source/bug_museum.py     -> release/bug_museum/bug_museum.ipynb  (not an assignment: nbgrader has no part in it)
 
 Outside a checkout, the installed package has the examples of its own lessons. Examples of other lessons are next to the
 notebook, and nbgrader releases them with it.
@@ -18,6 +19,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from ..course_dir.course_file import load_course_file
+from ..course_dir.lessons import MUSEUM
 from ..errors import BuildError
 from ..exercises.lesson import Lesson, load_lesson
 from ..grader.cell_code import defines
@@ -44,8 +46,20 @@ def build_lesson(root: Path, name: str) -> bool:
     return write_beside(root, name) or changed
 
 
+def build_museum(root: Path) -> bool:
+    """Write the notebook without points to release/, if the course has its text; returns whether anything changed.
+
+    Raises BuildError.
+    """
+    text = root / "source" / f"{MUSEUM}.py"
+    if not text.exists():
+        return False
+    hold_lines_to_the_rules(read_lesson(text), text)
+    return write(root / "release" / MUSEUM / f"{MUSEUM}.ipynb", notebook_of(root, MUSEUM))
+
+
 def notebook_of(root: Path, name: str) -> bytes:
-    """The file of an assignment as it would be built now. Raises BuildError."""
+    """The file of a notebook as it would be built now. Raises BuildError."""
     notebook = read_lesson(root / "source" / f"{name}.py")
     change = load_course_file(root).change(name)
     adapt_notebook(notebook, change)

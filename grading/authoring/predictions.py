@@ -1,7 +1,6 @@
 """Export a lesson's predictions and experiment, and compare them with the lesson's text.
 
-The text asks each question in a section `### Predict: …`, and calls `predict(name, ...)` in a code cell. The answers
-are in grader_tests/NN_lesson/predictions.toml.
+The text calls `predict(name, ...)` in a code cell. The answers are in grader_tests/NN_lesson/predictions.toml.
 """
 
 from __future__ import annotations
@@ -21,14 +20,10 @@ from ..exercises.experiment import learners_part, load_experiment
 from ..exercises.prediction import FILE as PREDICTIONS
 from ..exercises.prediction import load_predictions
 
-ASKS = re.compile(r"^#{2,4} +Predict\b[^\n]*$", re.MULTILINE)
-HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
 
-
-def prediction_data(tests: Path, notebook: NotebookNode) -> bytes:
+def prediction_data(tests: Path) -> bytes:
     """The answers to the calls of `predict`, as JSON; b"" if there are none."""
-    asked = dict(_asked(notebook))
-    data = {name: {**one.to_data(), "question": asked.get(name, "")} for name, one in load_predictions(tests).items()}
+    data = {name: one.to_data() for name, one in load_predictions(tests).items()}
     return (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode() if data else b""
 
 
@@ -41,7 +36,7 @@ def experiment_data(tests: Path) -> bytes:
 def hold_predictions_to_the_rules(notebook: NotebookNode, tests: Path) -> None:
     """Check that calls and entries match one to one, and that there is one experiment at most. Raises BuildError."""
     text, file = f"{tests.name}.py", f"grader_tests/{tests.name}/{PREDICTIONS}"
-    known, calls = load_predictions(tests), Counter(name for name, _ in _asked(notebook))
+    known, calls = load_predictions(tests), Counter(asked(notebook))
     for name, times in calls.items():
         if name not in known:
             raise BuildError(f'{text}: predict("{name}", …): {file} has no entry ["{name}"]. Add it')
@@ -69,12 +64,8 @@ def predict_calls(code: str) -> list[ast.Call]:
     return [call for call in calls if call.args and isinstance(call.args[0], ast.Constant)]
 
 
-def _asked(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
-    """Each call's name, and the question in the text above it, in Markdown."""
-    question = ""
+def asked(notebook: NotebookNode) -> Iterator[str]:
+    """The names of the predictions that a notebook asks for, in their order."""
     for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            found = list(ASKS.finditer(cell.source))
-            question = HEADING.split(cell.source[found[-1].end() :])[0].strip() if found else ""
-        else:
-            yield from ((str(call.args[0].value), question) for call in predict_calls(cell.source))  # type: ignore[attr-defined]
+        if cell.cell_type == "code":
+            yield from (str(call.args[0].value) for call in predict_calls(cell.source))  # type: ignore[attr-defined]

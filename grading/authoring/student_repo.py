@@ -24,7 +24,7 @@ from course.lessons_folder import assistant_files
 from course.outline import FILE as OUTLINE
 from course.outline import Outline, read_outline
 
-from ..course_dir.lessons import is_ordinary, list_lessons
+from ..course_dir.lessons import is_ordinary, list_lessons, released_museum
 from ..course_dir.paths import CONFIG
 from ..errors import CourseError
 from .beside_notebook import course_outline
@@ -149,7 +149,7 @@ def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] 
     into.mkdir(parents=True, exist_ok=True)
     titles = {}
     notebooks: dict[str, bytes] = {}
-    for name in names:
+    for name in (*names, *released_museum(root)):
         notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
         insert_setup_cell(notebook, f"{name}.ipynb", where)
         titles[name] = notebook.cells[0].source.partition("\n")[0].lstrip("# ")

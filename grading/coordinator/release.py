@@ -9,7 +9,7 @@ import nbformat
 from rich.console import Console
 
 from ..course_dir.course_file import load_course_file
-from ..course_dir.lessons import is_ordinary, list_lessons
+from ..course_dir.lessons import MUSEUM, is_ordinary, list_lessons
 from ..cpu_count import cpu_count
 from ..stopped import tell_if_stopped
 from .due_dates import set_due_dates
@@ -25,9 +25,10 @@ def release_lessons(
     workers  number of lessons built at once (default: one per processor)
     again    release even what is up to date
 
-    Releases one lesson at a time, since the gradebook allows only one writer. Raises StepFailed, CourseError.
+    Releases one lesson at a time, since the gradebook allows only one writer; then the notebook without points. Raises
+    StepFailed, CourseError.
     """
-    from ..authoring.build import build_lesson  # imports torch; to grade, only judges need it
+    from ..authoring.build import build_lesson, build_museum  # import torch; to grade, only judges need it
 
     wanted = list_lessons(root, names, ordinary=True)
     released: dict[str, bool] = {}
@@ -43,6 +44,8 @@ def release_lessons(
             released[name] = _release_built(root, name, console, again)
         for line in set_due_dates(root, wanted):
             console.print(line)
+    if build_museum(root):
+        console.print(f"{MUSEUM}: written as release/{MUSEUM}/{MUSEUM}.ipynb")
     return released
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..errors import CourseError
 
 COURSE_FILE = "course.toml"
+MUSEUM = "bug_museum"  # a notebook without points, and not an assignment
 
 
 def list_lessons(root: Path, named: Iterable[str] = (), *, ordinary: bool = False) -> list[str]:
@@ -40,6 +41,11 @@ def _ordered(root: Path, texts: list[str]) -> list[str]:
     from .course_file import load_course_file  # pydantic takes a tenth of a second to import
 
     return load_course_file(root).ordered(texts)
+
+
+def released_museum(root: Path) -> list[str]:
+    """The name of the notebook without points, in a list; none if it is not in release/."""
+    return [MUSEUM] if (root / "release" / MUSEUM / f"{MUSEUM}.ipynb").is_file() else []
 
 
 def is_ordinary(root: Path, name: str) -> bool:

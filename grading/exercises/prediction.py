@@ -17,7 +17,6 @@ from ..errors import ExerciseError
 from .toml_keys import wrong_keys
 
 FILE = "predictions.toml"
-OTHER = "other"  # in `wrong`: every wrong guess that is not listed
 KEYS = {"answer": "a text, a number or a list", "because": "a text", "proof": "a text"}
 OPTIONAL = {"choices": "a list", "tolerance": "a number", "kind": "a text", "wrong": "a table"}
 
@@ -30,7 +29,7 @@ class Prediction:
     kind     "choice", "number", "list" (a shape or a tensor) or "code" (one line)
     because  a sentence: why the answer is so
     proof    an expression that is true in the notebook above the call
-    wrong    wrong guess -> a sentence about why people think so; OTHER: any other
+    wrong    wrong guess -> a sentence about why people think so; "other": any other that is not a choice
     """
 
     name: str
@@ -119,8 +118,11 @@ def _wrong_choices(entry: dict[str, Any], choices: list[Any]) -> Iterator[str]:
         return
     if entry["answer"] not in choices:
         yield f"'answer': expected one of the choices, got {entry['answer']!r}"
-    for guess in entry.get("wrong", {}):
-        if guess != OTHER and (guess not in choices or guess == entry["answer"]):
+    wrong = entry.get("wrong", {})
+    if silent := [choice for choice in choices if choice != entry["answer"] and choice not in wrong]:
+        yield f"'wrong': add a sentence for {', '.join(map(repr, silent))}: each wrong choice has a reason of its own"
+    for guess in wrong:
+        if guess not in choices or guess == entry["answer"]:
             yield f"'wrong': {guess!r} is not a wrong choice; these are {[c for c in choices if c != entry['answer']]}"
 
 

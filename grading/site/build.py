@@ -22,7 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ..authoring.student_install import PackageSource, delivery, insert_setup_cell, origin, wheel_of
 from ..authoring.student_repo import publish
 from ..course_dir.course_file import load_course_file
-from ..course_dir.lessons import list_lessons
+from ..course_dir.lessons import MUSEUM, list_lessons, released_museum
 from ..errors import SiteError
 from ..extras import demand_extra
 from ..proof import mistakes_page
@@ -84,13 +84,13 @@ def build_site(
     demand_extra("site", "A web site")
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
         raise SiteError(f"{out} contains files that are not a web site. Name an empty or a new folder.")
-    names = list_lessons(root, named)
+    names = [*list_lessons(root, named), *released_museum(root)]
     source = source or origin(delivery(root))
     kept = f"The lessons that have run are saved in {KEPT}/, and {out} has not changed. Run the same command again."
     with _progress(console) as progress, tell_if_stopped(lambda: kept):
         row = progress.add_task("lessons executed", total=len(names))
         ran = executed(root, names, root / KEPT, workers=workers, done=lambda name: progress.update(row, advance=1))
-    listed = [about(name, notebook) for name, notebook in ran.items()]
+    listed = [about(name, notebook) for name, notebook in ran.items() if name != MUSEUM]
     with tempfile.TemporaryDirectory() as folder:
         text, made = Path(folder) / "text", Path(folder) / "made"
         (text / "_static").mkdir(parents=True)
@@ -106,12 +106,13 @@ def build_site(
         title = load_course_file(root).title or root.resolve().name
         heading = first.read_text(encoding="utf-8") if first.is_file() else f"# {title}\n"
         others = [*(file.stem for file in own if file.stem != "index"), *_write_reports(root, text)]
+        others += released_museum(root)
         (text / "index.md").write_text(f"{heading}\n{_contents(listed, others)}", encoding="utf-8")
         _sphinx(text, made, heading.lstrip("# ").partition("\n")[0].strip())
         _write_notebooks(root, names, source, made / NOTEBOOKS)
         _finish_pages(made)
         _replace(out, made)
-    console.print(f"{out / 'index.html'}: written, {len(names)} {'lesson' if len(names) == 1 else 'lessons'}")
+    console.print(f"{out / 'index.html'}: written, {len(listed)} {'lesson' if len(listed) == 1 else 'lessons'}")
     return out / "index.html"
 
 

@@ -19,7 +19,7 @@ import nbformat
 from nbformat import NotebookNode
 
 import course
-from course.figures.base import STATIC_PAGE_ENV
+from course.report import STATIC_PAGE_ENV
 
 from ..errors import CourseError
 

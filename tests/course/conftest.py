@@ -47,9 +47,7 @@ def softmax_lesson(learner: Learner) -> Learner:
 def acting(learner: Learner, acting_data: Path, monkeypatch: pytest.MonkeyPatch) -> Learner:
     """A learner who has begun that lesson."""
     monkeypatch.setattr(catalog, "EXAMPLES", acting_data)
-    learner.run(
-        f"from course import predict, review, solution\nbegin({ACTS!r})\nscores = torch.tensor([1.0, 2.0, 3.0])"
-    )
+    learner.run(f"from course import predict, solution\nbegin({ACTS!r})\nscores = torch.tensor([1.0, 2.0, 3.0])")
     return learner
 
 

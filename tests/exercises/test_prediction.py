@@ -13,7 +13,8 @@ from grading.exercises.prediction import load_predictions
 from ..support.acting_lesson import EXPERIMENT, PREDICTIONS
 
 NUMBER = '["the sum"]\nanswer = 0.5\nbecause = "So."\nproof = "True"\n'
-CHOICE = '["the sign"]\nchoices = ["+", "-"]\nanswer = "+"\nbecause = "So."\nproof = "True"\n'
+CHOICE = '["the sign"]\nchoices = ["+", "-", "0"]\nanswer = "+"\nbecause = "So."\nproof = "True"\n["the sign".wrong]\n'
+REASONS = '"-" = "No."\n"0" = "No."\n'
 
 
 def write(folder: Path, file: str, text: str) -> Path:
@@ -53,11 +54,13 @@ def test_predictions_are_read_in_their_order_with_their_kinds(tmp_path):
         (NUMBER.replace('"True"', '"x ="'), "'proof': expected one expression of Python, got 'x ='"),
         (NUMBER.replace('proof = "True"\n', ""), "'proof' is missing: expected a text"),
         (NUMBER + 'tolerance = "small"\n', "'tolerance': expected a number, got 'small'"),
-        (CHOICE.replace('answer = "+"', 'answer = "0"'), "'answer': expected one of the choices, got '0'"),
-        (CHOICE.replace('["+", "-"]', '["+"]'), "'choices': expected two or more texts, got ['+']"),
-        (CHOICE + '["the sign".wrong]\n"0" = "No."\n', "'wrong': '0' is not a wrong choice; these are ['-']"),
-        (CHOICE + '["the sign".wrong]\n"+" = "No."\n', "'wrong': '+' is not a wrong choice"),
-        (CHOICE + '["the sign".wrong]\n"-" = ""\n', "'wrong', '-': expected a sentence, got ''"),
+        (CHOICE.replace('answer = "+"', 'answer = "1"') + REASONS, "'answer': expected one of the choices, got '1'"),
+        (CHOICE.replace('["+", "-", "0"]', '["+"]'), "'choices': expected two or more texts, got ['+']"),
+        (CHOICE + REASONS + '"1" = "No."\n', "'wrong': '1' is not a wrong choice; these are ['-', '0']"),
+        (CHOICE + REASONS + '"+" = "No."\n', "'wrong': '+' is not a wrong choice"),
+        (CHOICE + REASONS + 'other = "No."\n', "'wrong': 'other' is not a wrong choice"),
+        (CHOICE + '"-" = "No."\n', "'wrong': add a sentence for '0': each wrong choice has a reason of its own"),
+        (CHOICE + REASONS.replace("No.", "", 1), "'wrong', '-': expected a sentence, got ''"),
     ],
 )
 def test_a_wrong_prediction_is_reported_with_file_entry_and_remedy(tmp_path, text, fault):

@@ -14,7 +14,7 @@ from course.harness.serialization import Node
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
 
-from ..support.repository import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT, of_this_week
 
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
 
@@ -56,7 +56,9 @@ TRIVIAL = {
 
 
 @pytest.mark.quick_cases("02_softmax-softmax", "02_softmax-entropy")
-@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+@pytest.mark.parametrize(
+    ("lesson", "name"), of_this_week(EXERCISES, 2, always=[("02_softmax", "softmax"), ("02_softmax", "entropy")])
+)
 def test_an_answer_that_does_nothing_earns_nothing(lesson, name):
     known = load_lesson(ROOT / "grader_tests" / lesson)
     exercise = known.exercises[name]

@@ -18,6 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from rich.console import Console
 
 from grading.authoring.student_install import BADGE, PackageSource, wheel_of
+from grading.course_dir.lessons import MUSEUM
 from grading.course_dir.paths import CONFIG
 from grading.errors import CourseError, SiteError
 from grading.site import katex
@@ -45,7 +46,7 @@ REPORT = """from course.report import Report, display
 display(Report("grow", "not started", 0, 1))"""
 PREDICTION = """from course.notebook.prediction_html import Prediction, to_html, to_text
 from course.report import display_html
-shown = [Prediction("the sign", "a sign", "plus", "All of them are positive.")]
+shown = Prediction("the sign", "a sign", "plus", "All of them are positive.")
 display_html(to_html(shown), to_text(shown))"""
 
 
@@ -80,6 +81,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (root / "release" / "01_alike" / "table.txt").write_text("a table")
     write(root, "02_next", new_markdown_cell("# What comes next\n\nAfter the [first](#a-word)?\n\n## A word"))
+    write(root, MUSEUM, new_markdown_cell("# Odd numbers\n\nWhat is wrong?"))
     own = root / "docs" / "site"
     own.mkdir(parents=True)
     (own / "index.md").write_text("# Two lessons\n\nRead them.\n")
@@ -117,6 +119,8 @@ def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course)
     for told in ("Two lessons", "How alike?", "Is one vector like another?", "About 5 minutes", "What comes next"):
         assert told in words
     assert not re.search(r"\d\. How alike", words)  # lessons have their own numbers, from 0
+    assert "Odd numbers" in words and "What is wrong?" not in words  # a page, and not a lesson
+    assert "What is wrong?" in parsed(course / "site" / f"{MUSEUM}.html").text
     glossary = parsed(course / "site" / "glossary.html")
     assert {"for-learners", "for-maintainers"} <= {attributes.get("id") for _, attributes in glossary.found}
     assert "One, then the other." in (course / "site" / "course.html").read_text(encoding="utf-8")
@@ -220,12 +224,12 @@ def test_a_formula_that_katex_cannot_read_is_an_error(latex):
 def test_what_did_not_change_is_not_run_again_and_the_site_is_replaced(course, tmp_path):
     course = shutil.copytree(course, tmp_path / "course")
     kept = {file: file.stat().st_mtime_ns for file in (course / ".site").iterdir()}
-    assert len(kept) == 2
+    assert len(kept) == 3
     (course / "site" / "old.html").write_text("of another time")
     write(course, "02_next", new_markdown_cell("# What comes last\n\nNothing?"))
     build_site(course, course / "site", Console(quiet=True), workers=1)
     now = {file: file.stat().st_mtime_ns for file in (course / ".site").iterdir()}
-    assert len(now) == 2 and len(kept.items() & now.items()) == 1
+    assert len(now) == 3 and len(kept.items() & now.items()) == 2
     assert not (course / "site" / "old.html").exists()
     assert "What comes last" in (course / "site" / "02_next.html").read_text()
 

@@ -14,7 +14,7 @@ TEXT = f"""
 
 # %%
 import torch
-from course import begin, check, hint, predict, progress, review, use
+from course import begin, check, hint, predict, progress, use
 
 begin("{LESSON}")
 
@@ -136,7 +136,7 @@ proof = "torch.allclose(torch.softmax(scores + 10, -1), torch.softmax(scores, -1
 
 ["the weights that grow".wrong]
 "all" = "Higher scores look like higher weights, but only differences count."
-other = "The largest score leads by as much as before."
+"the largest" = "The largest score leads by as much as before."
 
 ["the shape"]
 answer = [3, 1]

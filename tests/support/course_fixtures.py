@@ -16,7 +16,6 @@ from nbgrader.coursedir import CourseDirectory
 
 from course.notebook import catalog
 from grading.authoring.check_data import export_lesson
-from grading.authoring.lesson_text import read_lesson
 from grading.authoring.predictions import experiment_data, prediction_data
 from grading.judge import start_judge
 
@@ -53,9 +52,7 @@ def acting_data(build_once: BuildOnce) -> Path:
         ACTING.write(root)
         tests = root / "grader_tests" / ACTING.name
         files = export_lesson(tests) | {
-            f"{ACTING.name}{catalog.PREDICTIONS}": prediction_data(
-                tests, read_lesson(root / "source" / f"{ACTING.name}.py")
-            ),
+            f"{ACTING.name}{catalog.PREDICTIONS}": prediction_data(tests),
             f"{ACTING.name}{catalog.EXPERIMENTS}": experiment_data(tests),
         }
         for name, content in files.items():

@@ -32,7 +32,10 @@ def solution_lines(lesson: str) -> Iterator[str]:
 def grader_lines(lesson: str) -> Iterator[str]:
     """Code of oracles, mistakes, alternatives and hidden cases, without docstrings."""
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
-        code = [inspect.getsource(part) for part in (exercise.answer, *(c.draw for c in exercise.criteria))]
+        draws = [
+            inspect.getclosurevars(c.draw).nonlocals.get("make", c.draw) for c in exercise.criteria
+        ]  # `sizes`: make
+        code = [inspect.getsource(part) for part in (exercise.answer, *draws)]
         code += [answer.code for answer in (*exercise.alternatives, *exercise.reference_answers, *exercise.mistakes)]
         for line in "\n".join(code).splitlines():
             if tells(line) and not line.strip().startswith(("@", "def ", "class ", '"""')):

@@ -23,13 +23,13 @@ def cosine_similarity(a, b):
 
 by_lengths.mistake("normalises_one_side_only", {"(length_a * length_b)": "length_a"}, loses=EVERYWHERE).feedback(
     "You divide by only one of the two lengths. A vector ten times as long should give the same result.",
-    see="11. Seen in the wild (extra)",
+    see="10. A bug that shipped (extra)",
 )
 by_lengths.mistake(
     "divides_by_one_length_twice", {"(length_a * length_b)": "length_b.square()"}, loses=EVERYWHERE
 ).feedback(
     "You divide by the length of the same vector twice. Swap the two arguments: the cosine must stay the same.",
-    see="11. Seen in the wild (extra)",
+    see="10. A bug that shipped (extra)",
 )
 by_lengths.mistake(
     "forgets_the_square_root", {"(length_a * length_b)": "(length_a * length_b).square()"}, loses=EVERYWHERE
@@ -53,7 +53,6 @@ by_units.mistake("squeezes_it_into_zero_to_one", loses=EVERYWHERE).patch("""
 + return ((unit_a * unit_b).sum(-1) + 1) / 2
 """).feedback(
     "You map the cosine to the range 0 to 1 by adding 1 and halving. Return the cosine itself, from −1 to 1.",
-    see="10. Is it a bug? (extra)",
 )
 by_units.mistake("returns_the_angle", loses=EVERYWHERE).patch("""
 - return (unit_a * unit_b).sum(-1)
@@ -61,11 +60,9 @@ by_units.mistake("returns_the_angle", loses=EVERYWHERE).patch("""
 """).feedback("You return the angle. Return its cosine, so stop one step earlier.")
 by_units.mistake("cuts_off_at_zero", {".sum(-1)": ".sum(-1).clamp(min=0)"}, loses=EVERYWHERE).feedback(
     "You cut negative cosines off at 0. An angle of more than 90° has a negative cosine.",
-    see="10. Is it a bug? (extra)",
 )
 by_units.mistake("loses_the_sign", {".sum(-1)": ".sum(-1).abs()"}, loses=EVERYWHERE).feedback(
     "You turn negative cosines into positive ones. The sign matters: opposite vectors have the cosine −1.",
-    see="10. Is it a bug? (extra)",
 )
 by_lengths.mistake(
     "takes_the_bunch_for_one_vector",
@@ -184,7 +181,7 @@ def cosine_similarity(a, b):
 """)
 by_lengths.mistake("normalises_the_other_side_only", {"(length_a * length_b)": "length_b"}, loses=EVERYWHERE).feedback(
     "You divide by the length of `b` only. An `a` ten times as long should give the same result.",
-    see="11. Seen in the wild (extra)",
+    see="10. A bug that shipped (extra)",
 )
 by_units.mistake(
     "takes_the_mean_of_the_products", {"(unit_a * unit_b).sum(-1)": "(unit_a * unit_b).mean(-1)"}, loses=EVERYWHERE
@@ -272,7 +269,7 @@ by_lengths.mistake(
 ).feedback(
     "You divide by the squared length of `a` and leave out the length of `b`. Swap the two arguments: the cosine must "
     "stay the same.",
-    see="11. Seen in the wild (extra)",
+    see="10. A bug that shipped (extra)",
 )
 by_lengths.mistake("says_one_where_a_length_is_zero", loses=("a vector", "vectors of zeros")).patch("""
 - return (a * b).sum(-1) / (length_a * length_b)

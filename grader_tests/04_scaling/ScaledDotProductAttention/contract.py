@@ -18,7 +18,7 @@ from .cases import (
     twice,
 )
 
-ROWS = "Is it a bug? The rows no longer sum to 1"
+ROWS = "Rows that no longer sum to 1"
 
 
 ScaledDotProductAttention = exercise(

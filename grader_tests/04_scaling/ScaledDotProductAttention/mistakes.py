@@ -67,7 +67,6 @@ right.mistake(
 ).feedback(
     "Your module drops weights in eval mode too. A function such as `F.dropout` does not know the module's mode, "
     "so pass the mode to it.",
-    see="9. Seen in the wild (extra)",
 )
 right.mistake("TheWrongWayRound", loses=("eval mode", "dropout"), when="eval mode drops, too").patch("""
 - self.dropout = nn.Dropout(dropout)

@@ -5,7 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import scaled_dot_product_attention
 
 EVERYWHERE = ("the default", "any leading")  # what an answer loses whose every result is wrong
-WILD = "9. Seen in the wild (extra)"
+SHIPPED = "9. A bug that shipped (extra)"
 
 right = scaled_dot_product_attention.reference_answer("""
 def scaled_dot_product_attention(query, key, value, scale=None):
@@ -52,7 +52,6 @@ right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.sha
 right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, loses=EVERYWHERE).feedback(
     "You *multiply* the scores by the square root of the width instead of dividing by it. Wide scores become wider "
     "still: K times too large.",
-    see=WILD,
 )
 right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE).feedback(
     "You scale by the number of keys instead of the width. A score is a sum over the *width*; its size does not "
@@ -71,7 +70,7 @@ right.mistake("by_the_width_of_the_model", loses="any leading").patch("""
 """).feedback(
     "You scale by the width of the whole model, the number of heads times K. This is the most common mistake of "
     "all. Use the width of the queries that you are given.",
-    see=WILD,
+    see=SHIPPED,
 )
 right.mistake("zero_taken_for_none", loses="a scale").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
@@ -79,7 +78,6 @@ right.mistake("zero_taken_for_none", loses="a scale").patch("""
 """).feedback(
     "You treat `scale=0.0` as if no scale were given. In Python 0.0 counts as false, so `scale or …` skips it. "
     "Only None means the default.",
-    see=WILD,
 )
 scaled_dot_product_attention.mistake("scale_not_used", loses=("a given", "a scale")).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
@@ -101,7 +99,7 @@ right.mistake("both_sides_scaled", loses=("the default", "a given")).patch("""
 + weights = torch.softmax((query * scale) @ (key * scale).transpose(-2, -1), dim=-1)
 """).feedback(
     "You apply the scale twice, to the queries and to the keys. Their product then contains its square.",
-    see="7. Is it a bug?",
+    see="7. Scaled queries",
 )
 right.mistake("scaled_after_the_softmax", loses=("the default", "a given", "a scale")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
@@ -109,7 +107,6 @@ right.mistake("scaled_after_the_softmax", loses=("the default", "a given", "a sc
 """).feedback(
     "You scale after the softmax instead of before it. The weights stay as sharp as without a scale, and they no "
     "longer sum to 1.",
-    see=WILD,
 )
 right.mistake("softmax_over_the_queries", {"dim=-1": "dim=-2"}, loses=EVERYWHERE).feedback(
     "Your softmax runs over the queries, so each *column* of your weights sums to 1. Each query distributes its "

@@ -34,7 +34,6 @@ def masked_attention(query, key, value, mask=None):
 """).feedback(
     "You set blocked weights to 0 after the softmax, so the other weights no longer sum to 1. Mask the scores, "
     "before the softmax.",
-    see="7. A field guide to wrong masks (extra)",
 )
 right.mistake(masks.inverted(see="5. Two opposite conventions"), {"else mask": "else ~mask"}, loses="with a mask")
 right.mistake(masks.needed("needs_a_mask"), loses="without").patch("""
@@ -116,7 +115,6 @@ def masked_attention(query, key, value, mask=None):
 """).feedback(
     "You set blocked weights to 0 after the softmax and then renormalise. If a blocked score is by far the "
     "highest, all other weights are already rounded to 0, and nothing is left to divide.",
-    see="6. Is it a bug? (extra)",
 )
 masked_attention.mistake(
     gradients.nan_wiped_off("wipes_nan_off_the_weights", see="A row with nothing to see"), loses="gradients"

@@ -15,7 +15,6 @@ def masked_softmax(scores, mask):
 right.mistake("masks_after_the_softmax", {'.masked_fill(mask, float("-inf"))': ""}, loses="open keys").feedback(
     "You set blocked weights to 0 after the softmax, so the other weights no longer sum to 1. How much is left of "
     "a row depends on the blocked scores. Mask before the softmax.",
-    see="7. A field guide to wrong masks (extra)",
 )
 masked_softmax.mistake("renormalises", loses=("scores", "fully")).full_code("""
 def masked_softmax(scores, mask):
@@ -25,7 +24,6 @@ def masked_softmax(scores, mask):
     "You set blocked weights to 0 after the softmax and then renormalise, which can give 0 / 0. On paper this is "
     "right. But if a blocked score is by far the highest, all other weights are already rounded to 0, and 0 / 0 is "
     "NaN.",
-    see="6. Is it a bug? (extra)",
 )
 masked_softmax.mistake("renormalises_with_care", loses="scores").full_code("""
 def masked_softmax(scores, mask):
@@ -35,7 +33,6 @@ def masked_softmax(scores, mask):
     "Blocked scores still count in your softmax, or in the maximum that you subtract. You set their weights to 0 "
     "only afterwards, and divide the rest by its sum. If a blocked score is by far the highest, nothing is left to "
     "divide, and the whole row is 0.",
-    see="6. Is it a bug? (extra)",
 )
 right.mistake("forgets_fully_blocked_rows", {"weights.masked_fill(mask, 0.0)": "weights"}, loses="fully").feedback(
     "Your fully blocked rows are NaN. Every score in them is -inf, so the softmax divides 0 by 0.",

@@ -17,22 +17,22 @@ def sees_the_future(attention, x):
     return bool((attention(changed) - attention(x))[:-1].abs().gt(1e-5).any())
 """).feedback(
     "You change only the last token. A leak may come from any later token, and may reach one position only.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 sees_the_future.mistake("looks_at_the_first_output_only", loses="a leak at one").full_code("""
 def sees_the_future(attention, x):
     jacobian = torch.autograd.functional.jacobian(attention, x)
     return bool((jacobian[0, :, 1:].abs() > 1e-5).any())
-""").feedback("You look only at the first output. Any output may leak.", see="8. Catch a leak")
+""").feedback("You look only at the first output. Any output may leak.", see="6. Catch a leak")
 right.mistake("tries_the_next_token_only", {"influence.triu": "influence.diagonal"}, loses="a leak at one").feedback(
-    "You try only the next token for each output. A leak may come from a token further away.", see="8. Catch a leak"
+    "You try only the next token for each output. A leak may come from a token further away.", see="6. Catch a leak"
 )
 sees_the_future.mistake("tries_the_second_token_only", loses="a leak at one").full_code("""
 def sees_the_future(attention, x):
     changed = x.clone()
     changed[1:2] += 1.0
     return bool((attention(changed) - attention(x))[:1].abs().gt(1e-5).any())
-""").feedback("You change only the first tokens. A leak may come from any later token.", see="8. Catch a leak")
+""").feedback("You change only the first tokens. A leak may come from any later token.", see="6. Catch a leak")
 right.mistake("finds_the_past", {"influence.triu(1)": "influence.tril(-1)"}, loses=EVERYWHERE).feedback(
     "Your function finds dependence on the *past* instead of the future. Check which index of the Jacobian is the "
     "output and which is the input."
@@ -58,7 +58,7 @@ def sees_the_future(attention, x):
 """).feedback(
     "You add up the entries of each output before you differentiate. They may change in opposite directions: "
     "after a layer norm, their sum is always 0.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 sees_the_future.mistake("adds_up_the_outputs", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
@@ -70,7 +70,7 @@ def sees_the_future(attention, x):
     return False
 """).feedback(
     "You add up the outputs before you compare them, so opposite changes cancel.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 sees_the_future.mistake("watches_the_first_feature_only", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
@@ -98,7 +98,7 @@ def sees_the_future(attention, x):
 """).feedback(
     "You put NaN into the future, but NaN spreads through a correct mask too. The weight of a blocked key is 0, "
     "and 0 · NaN is NaN.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 sees_the_future.mistake("cuts_the_text_off", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
@@ -106,7 +106,7 @@ def sees_the_future(attention, x):
 """).feedback(
     "You cut the text off and compare the outputs. That tests whether the function gives the same outputs for a "
     "shorter text, which it may not even accept.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 right.mistake(results.tensor_for_bool, loses="True or").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
@@ -159,7 +159,7 @@ def sees_the_future(attention, x):
 """).feedback(
     "You add the same number to all entries of a token. A leak that depends only on their differences, as after a "
     "layer norm, does not show. Change the entries one by one, or at random.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 sees_the_future.mistake("turns_the_sign", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
@@ -172,12 +172,12 @@ def sees_the_future(attention, x):
 """).feedback(
     "You replace a later token with its opposite and try nothing else. A leak through the token's square, or its "
     "length, does not change with the sign.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 right.mistake("differentiates_at_zero", {"x).abs": "torch.zeros_like(x)).abs"}, loses="a leak in some").feedback(
     "You differentiate where all tokens are 0 instead of at `x`. At 0 the derivative of a square is 0, whatever it "
     "is elsewhere.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 sees_the_future.mistake("silences_the_future", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
@@ -190,7 +190,7 @@ def sees_the_future(attention, x):
 """).feedback(
     "You replace the future with zeros, or with a multiple of itself, and try nothing else. If it was 0 before, "
     "nothing changes. Try other numbers, or differentiate.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 sees_the_future.mistake("differentiates_the_sum_of_all", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
@@ -200,7 +200,7 @@ def sees_the_future(attention, x):
 """).feedback(
     "You add up all outputs before you differentiate. A token always affects its own output, and may affect those "
     "after it. Take the derivative of one output at a time, with respect to the tokens after it.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 sees_the_future.mistake("moves_all_later_tokens_alike", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
@@ -213,21 +213,21 @@ def sees_the_future(attention, x):
 """).for_each(STEP=("torch.linspace(1.0, 2.0, x.shape[1]).to(x)", "1.0")).feedback(
     "You change all later tokens by the same amount, or add up their derivatives. A leak that depends only on how "
     "they differ does not show. Change them one by one, or at random.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 right.mistake("adds_up_with_signs", {"abs().amax((1, 3))": "sum((1, 3)).abs()"}, loses="a leak in some").feedback(
     "You add up the entries of the Jacobian with their signs, so that opposite ones cancel. Take the magnitude of "
     "each entry first.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 right.mistake("takes_features_for_places", {"amax((1, 3))": "amax((0, 2))"}, loses=EVERYWHERE).feedback(
     "You take the maximum over the positions, so your table shows which *entry* affects which. Look at the shape "
     "of the Jacobian, and find the dimensions of the positions.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 right.mistake("stops_before_the_last_two", {"influence.triu": "influence[:-2].triu"}, loses="a leak at one").feedback(
     "You never check the last pair: the second-to-last output may see the last token. Check where your `range` ends.",
-    see="8. Catch a leak",
+    see="6. Catch a leak",
 )
 sees_the_future.mistake("compares_the_first_output_only", loses="a leak at one").full_code("""
 def sees_the_future(attention, x):

@@ -5,7 +5,7 @@ from grading.exercises.exercise import call, challenge
 clipped_precision = challenge(
     "clipped_precision",
     stars=2,
-    see="Challenge: `clipped_precision(written, reference, n)`",
+    see="Challenge: `clipped_precision(written, reference, n)` (extra)",
     hints=(
         "Which pairs of neighbours are there in (4, 4, 4, 5)? How many sequences of n neighbours has a list of length "
         "T, and how many, if it is shorter than n?",

@@ -17,6 +17,7 @@ import torch
 
 from course import figures
 from course.figures import attention, base, distributions, style, themes, vectors
+from course.report import STATIC_PAGE_ENV
 from grading.notebooks.sanitize_html import from_html
 
 matplotlib.use("Agg")
@@ -133,7 +134,7 @@ def test_colours_of_the_style_follow_the_theme_and_those_of_cells_do_not():
 
 @pytest.mark.parametrize("static", [False, True])
 def test_letters_are_outlines_where_a_fallback_is_beside_them_and_text_elsewhere(monkeypatch, static):
-    monkeypatch.setenv(base.STATIC_PAGE_ENV, "1" if static else "")
+    monkeypatch.setenv(STATIC_PAGE_ENV, "1" if static else "")
     html = figures.html(a_map(title="of < both"), alt="a map")
     assert ("of &lt; both" in html, "<img" in html) == (static, not static)
 

@@ -124,24 +124,6 @@ def test_loss_and_scores_stand_side_by_side():
     assert "head 0.10 at first" in alt
 
 
-def test_every_panel_of_the_gallery_has_the_curve_without_a_bug():
-    runs = {f"bug {i}": {"training": [4.0, float(i)], "held out": ([0, 1], [4.0, 4.0])} for i in range(4)}
-    figure, alt = drawn(training.gallery(runs, [4.0, 2.0], {"uniform": 4.0}, every=1))
-    assert [ax.get_title() for ax in figure.axes] == list(runs)
-    for i, ax in enumerate(figure.axes):
-        assert curve(ax, "training") == [[1, 2], [4.0, i]]
-        assert curve(ax, "no bug") == [[1, 2], [4.0, 2.0]]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["training", "held out", "no bug"]
-    assert sum(text == "uniform: 4.00" for text in texts(figure)) == 1
-    assert "bug 3: training 4.00 at first" in alt
-
-
-def test_the_gallery_shows_losses_up_to_the_highest_baseline():
-    stuck = {"training": [6.9, 6.86], "held out": ([0, 1], [6.9, 6.9])}
-    figure, _ = drawn(training.gallery({"stuck": stuck}, [6.9, 2.0], {"uniform": 6.86, "bigram": 2.75}, every=1))
-    assert figure.axes[0].get_ylim()[1] > 6.9
-
-
 def test_a_page_holds_every_token_and_underlines_those_that_were_a_surprise():
     pieces = ["to", " sea", "\n", "to", " ships", "\nto"]
     figure, alt = drawn(training.page(pieces, torch.tensor([0, 5.0, 0, 3.5, 1.0, 0]), "title", width=7))

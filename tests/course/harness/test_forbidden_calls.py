@@ -244,6 +244,29 @@ def trusts_itself(x):
         return hidden_softmax(x)
 
 
+def test_a_profiler_that_runs_already_hides_no_operator():
+    kinds = torch._C._profiler
+    kind = kinds.ProfilerState.CPU
+    torch._C._autograd._enable_profiler_legacy(
+        kinds.ProfilerConfig(kind, False, False, False, False, False, kinds._ExperimentalConfig())
+    )
+    assert used_by(without_functions)
+    assert not torch._C._autograd._profiler_enabled()
+
+
+def test_a_watch_ends_where_its_notes_do_not_fit_into_memory(monkeypatch):
+    def full():
+        raise MemoryError
+
+    watch = ForbiddenCallWatcher(FORBIDDEN)
+    with monkeypatch.context() as short_of_memory:
+        short_of_memory.setattr(torch._C._autograd, "_disable_profiler_legacy", full)
+        with pytest.raises(MemoryError), watch:
+            shares(torch.randn(3))
+    with trusting([shares]):  # raises during a watched call
+        assert not used_by(shares)
+
+
 @pytest.mark.parametrize("answer", [stops_the_profiler, takes_the_watch_away])
 def test_stopping_the_watcher_counts_as_a_forbidden_call(answer):
     assert used_by(answer) == ["stopping the watch for forbidden functions"]

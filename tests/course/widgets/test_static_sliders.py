@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from course import figures
-from course.figures.base import STATIC_PAGE_ENV
+from course.report import STATIC_PAGE_ENV
 from course.widgets import sliders, static_sliders
 
 
