@@ -184,7 +184,7 @@ HELP: dict[str, tuple[str, ...]] = {
         r"only integer tensors of a single",
     ),
     (
-        "The tensor has fewer dimensions than that. Count from the end: -1 is the last dimension, however many come "
+        "You name a dimension that the tensor does not have. Count from the end: -1 is the last one, however many come "
         "before it."
     ): (r"Dimension out of range",),
     (

@@ -95,7 +95,7 @@ COMMON = {
     "numpy": ("torch.ones(3, requires_grad=True).numpy()", "You convert a tensor to NumPy"),
     "a number": (f"float({A})", "plain Python numbers"),
     "a number by item": (f"{A}.item()", "plain Python numbers"),
-    "dim": ("torch.ones(3).sum(1)", "fewer dimensions"),
+    "dim": ("torch.ones(3).sum(1)", "a dimension that the tensor does not have"),
     "indices": ("torch.ones(3)[torch.ones(2)]", "integers (int64)"),
     "an index": ("torch.ones(3)[3]", "0 to n - 1"),
     "too many indices": ("torch.ones(3)[0, 0]", "0 to n - 1"),
