@@ -51,25 +51,7 @@ print("dtype:", x.dtype)  # 32 bits per number by default
 
 # %% tags=["demo"]
 # @title Three shapes and their dimensions
-fig, axes = figures.row(4, width=2.3, height=2.1)
-shown = {
-    "(5,)": torch.arange(5.0)[None, :],
-    "(2, 3)": torch.arange(6.0).reshape(2, 3),
-    "(2, 2, 3): table 0": torch.arange(6.0).reshape(2, 3),
-    "(2, 2, 3): table 1": torch.arange(6.0, 12.0).reshape(2, 3),
-}
-for ax, (title, values) in zip(axes, shown.items()):
-    figures.heat_map(values, ax=ax, kind="amounts", title=title, limit=20)
-    last = title.count(",") if title != "(5,)" else 0
-    ax.set_xlabel(f"→ dim {last}, or −1", fontsize=9)
-    if last:
-        ax.set_ylabel(f"dim {last - 1} →", fontsize=9, rotation=270, labelpad=12)
-figures.show(
-    fig,
-    alt="A list of five numbers has one dimension, 0. A table of two rows and three columns has dimension 0, down, and dimension 1, "
-    "across. A tensor of shape (2, 2, 3) is two such tables: dimension 0 chooses the table, 1 runs down, 2 across.",
-    caption="The last dimension always runs across. In (2, 2, 3), dimension 0 chooses the table.",
-)
+figures.show(figures.tensors.shapes())
 
 # %% [markdown]
 # `torch.tensor(…)` makes a tensor, and `torch.Tensor` is its type. Write `1.0` rather than `1`: `mean` fails on integers.
@@ -207,21 +189,9 @@ check(staircase)
 # %% tags=["demo"]
 # @title Three tables, each made by stretching a column and a row
 drawn_gaps, drawn_board, drawn_stairs = use(gaps), use(chessboard), use(staircase)
-tables = {
-    "gaps": drawn_gaps(torch.arange(6.0), torch.arange(6.0)),
-    "chessboard": drawn_board(6, 6),
-    "staircase": drawn_stairs(6),
-}
-waiting = [f.__name__ for f in (drawn_gaps, drawn_board, drawn_stairs) if not f.passes]
-fig, axes = figures.row(3, width=2.9, height=2.7)
-for ax, (title, values) in zip(axes, tables.items()):
-    figures.heat_map(values.float(), ax=ax, kind="scores", limit=5, title=title, numbers=True)
 figures.show(
-    fig,
-    alt="Three tables of six rows and columns. The gaps are 0 on the diagonal, grow to 5 at the top right and fall to minus 5 "
-    "at the bottom left. In the chessboard 0 and 1 alternate. The staircase is 1 on the diagonal and below it, and 0 above.",
-    caption="High numbers are dark brown, numbers below 0 green. Drawn with "
-    + (f"the course's {', '.join(waiting)} until yours pass." if waiting else "your functions."),
+    figures.tensors.stretched(drawn_gaps, drawn_board, drawn_stairs),
+    caption=f"Drawn with {drawn_gaps.whose}, {drawn_board.whose} and {drawn_stairs.whose}.",
 )
 
 # %% [markdown]
@@ -286,16 +256,7 @@ grade(centre)
 # %% tags=["demo"]
 # @title Three rows before and after
 middle = use(centre, lambda x: x - x.mean(dim=-1, keepdim=True))
-rows = torch.tensor([[1.0, 2.0, 6.0, 3.0], [-4.0, -2.0, -3.0, -3.0], [5.0, 5.0, 5.0, 5.0]])
-fig, axes = figures.row(2, width=3.6, height=2.4)
-figures.heat_map(rows, ax=axes[0], kind="scores", title="x", limit=6)
-figures.heat_map(middle(rows), ax=axes[1], kind="scores", title="centred", limit=6)
-figures.show(
-    fig,
-    alt="Two heat maps of three rows. Before, the rows have the means 3, minus 3 and 5. Afterwards each has the mean 0, and the "
-    "last row, of four equal numbers, is 0 throughout.",
-    caption=f"Drawn with {middle.whose}. Each row has lost its mean, and only the differences from it remain.",
-)
+figures.show(figures.tensors.centred(middle), caption=f"Drawn with {middle.whose}.")
 
 # %% [markdown]
 # ### Is it a bug? A mean without `keepdim`
@@ -316,14 +277,8 @@ print("means afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdi
 
 # %% tags=["demo"]
 # @title Without keepdim, and with it: what is subtracted from what
-figures.show(
-    figures.broadcast(square, square.mean(dim=-1), "−"),
-    caption="Without keepdim: b, the means of the rows, is itself a row. It stretches downwards.",
-)
-figures.show(
-    figures.broadcast(square, square.mean(dim=-1, keepdim=True), "−"),
-    caption="With keepdim: b is a column and stretches across.",
-)
+figures.show(figures.tensors.without_mean(square, keepdim=False))
+figures.show(figures.tensors.without_mean(square, keepdim=True))
 
 # %% [markdown]
 # The first *column* loses the mean of the first *row*, and so on. This mistake is common and silent. Test with sizes that are all
@@ -336,12 +291,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title A matrix product mixes rows
-A = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])
-B = torch.tensor([[2.0, 0.0], [4.0, 8.0], [8.0, 4.0]])
-figures.show(
-    figures.product(A, B, framed=1),
-    caption="The framed row: 0.5 · (2, 0) + 0.25 · (4, 8) + 0.25 · (8, 4) = (4, 3). Row 0 of A picks row 0 of B.",
-)
+figures.show(figures.tensors.mixed_rows())
 
 # %% [markdown]
 # If `w` is a list, `(S,)`, then `A @ w` has one number per row of `A`: the entries of the row times those of `w`, added up.
@@ -395,11 +345,8 @@ check(running_means)
 # %% tags=["demo"]
 # @title The shares, the rows, and what they mix to
 so_far, parts = use(running_means), use(shares)
-rows = torch.tensor([[2.0, 0.0], [4.0, 8.0], [9.0, 1.0], [1.0, 3.0]])
-figures.show(
-    figures.product(parts(use(staircase)(4).float()), rows, names=("shares", "x", "means so far"), framed=2),
-    caption=f"Row 2 is the mean of the first three rows: {so_far(rows)[2].tolist()}, by {so_far.whose}.",
-)
+mixed = figures.tensors.means_so_far(parts(use(staircase)(4).float()), so_far)
+figures.show(mixed, caption=f"Computed with {so_far.whose}.")
 
 # %% [markdown]
 # ### Step: one-hot rows (extra)
@@ -469,24 +416,7 @@ check(swap_neighbours)
 
 # %% tags=["demo"]
 # @title A slider: the slope of a curve, found by autograd
-def draw(w):
-    at = torch.tensor(float(w), requires_grad=True)
-    (at**2).backward()
-    slope = at.grad.item()
-    curve = torch.linspace(-3, 3, 61)
-    near = torch.tensor([w - 0.8, w + 0.8])
-    ax = figures.row(1, width=2.5, height=3.4)[1][0]
-    ax.plot(curve, curve**2, color=figures.PALETTE[0])
-    ax.plot(near, w**2 + slope * (near - w), color=figures.PALETTE[1], linewidth=2.5)
-    ax.plot([w], [w**2], "o", markersize=10, color=figures.PALETTE[1])
-    ax.set(xlabel="w", ylabel="$y = w^2$", xlim=(-2.9, 2.9), ylim=(-1.5, 7.6), aspect="equal")
-    ax.set_title(f"w = {w:g}: slope {slope:g}".replace("-", "−"))
-    return figures.with_alt_text(
-        ax, f"A parabola, and a point on it at w = {w:g}, with a short line of slope {slope:g} through it."
-    )
-
-
-sliders.slider(draw, w=(-2.0, 2.0, 0.5), start={"w": 1.0}, strip=[-1.5, 0.0, 1.0])
+sliders.slider(figures.tensors.slope)
 
 # %% [markdown]
 # PyTorch's **autograd** records what you compute from a tensor with `requires_grad=True`. `backward()`, called on the *one* number
@@ -689,12 +619,7 @@ examples = torch.stack([t, torch.ones(40)], dim=-1)  # (40, 2)
 
 # %% tags=["demo"]
 # @title Forty points near a line
-ax = figures.row(1, width=4.6, height=2.6)[1][0]
-ax.plot(t, wanted, "x", markersize=5, color="0.45")
-ax.set(xlabel="t", ylabel="y")
-figures.show(
-    ax, alt="Forty crosses scattered around a rising straight line, from about minus 3 at t = -1 to 1 at t = 1."
-)
+figures.show(figures.tensors.points(t, wanted))
 
 # %% [markdown]
 # ### Predict: three learning rates
@@ -709,47 +634,11 @@ predict("the loss with the rate 1.1", ...)
 # %% tags=["demo"]
 # @title Thirty steps with each of three learning rates
 step = use(gradient_step, lambda weights, x, y, rate: weights - rate * 2 * (x @ weights - y) @ x / len(y))
-runs, found = {}, {}
-for rate in (0.01, 0.3, 1.1):
-    weights, runs[f"rate {rate}"] = torch.zeros(2), []
-    for _ in range(30):
-        runs[f"rate {rate}"].append((examples @ weights - wanted).square().mean().item())
-        weights = step(weights, examples, wanted, rate)
-    found[rate] = weights
-best = examples @ torch.linalg.lstsq(examples, wanted[:, None]).solution[:, 0]
-figures.show(
-    figures.curves(
-        range(30),
-        runs,
-        log=True,
-        xlabel="step",
-        ylabel="loss",
-        names="legend",
-        limits=(0.008, 3e5),
-        levels={"best line": (best - wanted).square().mean().item()},
-    ),
-    alt="Three loss curves over 30 steps on a logarithmic scale. With rate 0.01 the loss falls slowly. With 0.3 it reaches the loss "
-    "of the best line, 0.03, after about fifteen steps. With 1.1 it dips at the first step and then grows without end.",
-    caption=f"Drawn with {step.whose}. "
-    + f"After 30 steps at the rate 0.3: slope {found[0.3][0]:.2f}, offset {found[0.3][1]:.2f}.".replace("-", "−"),
-)
+figures.show(figures.tensors.three_rates(step, examples, wanted), caption=f"Drawn with {step.whose}.")
 
 # %% tags=["demo"]
 # @title Why a large rate fails: four steps on a parabola
-fig, axes = figures.row(3, width=2.7, height=2.6)
-curve = torch.linspace(-2.2, 2.2, 61)
-for ax, (rate, what) in zip(axes, {0.05: "crawls", 0.4: "arrives", 1.1: "overshoots"}.items()):
-    path = torch.tensor([(1 - 2 * rate) ** k for k in range(5)])  # the slope of w² is 2w
-    ax.plot(curve, curve**2, color="0.6")
-    ax.plot(path, path**2, "o-", color=figures.PALETTE[1])
-    ax.plot(path[:1], path[:1] ** 2, "o", markersize=10, color=figures.PALETTE[0])
-    ax.set(title=f"rate {rate}: {what}", xlabel="w", ylabel="loss $w^2$")
-figures.show(
-    fig,
-    alt="Four steps on a parabola, from w = 1. With rate 0.05 they creep towards the minimum at 0. With 0.4 they arrive there. With "
-    "1.1 each step lands on the other side, higher than before.",
-    caption="Each path starts at the large point, w = 1. At the rate 1.1 every step lands higher, on the other side.",
-)
+figures.show(figures.tensors.overshooting())
 
 # %% [markdown]
 # ## Your experiment (extra)
@@ -806,16 +695,7 @@ print("parameters:", [round(value.item(), 2) for value in line.parameters()])
 
 # %% tags=["demo"]
 # @title The points and the fitted line
-across = torch.linspace(-1, 1, 21)
-ax = figures.curves(
-    None, {"fitted": (across, line(across).detach())}, names="none", xlabel="t", ylabel="y", title="30 steps of SGD"
-)
-ax.plot(t.tolist(), wanted.tolist(), "x", markersize=5, color="0.45")
-figures.show(
-    ax,
-    alt="Forty crosses scattered around a rising straight line, which runs through the middle of them from about minus 3 to 1.",
-    caption=f"The line was fitted by {make.whose}.",
-)
+figures.show(figures.tensors.fitted(t, wanted, line), caption=f"The line was fitted by {make.whose}.")
 
 # %% [markdown]
 # ## Summary

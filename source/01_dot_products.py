@@ -49,13 +49,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Two vectors of three entries, multiplied and added
-first, second = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, -5.0, 6.0])
-figure = figures.vectors.multiply_and_add(first, second, total=float(torch.dot(first, second)))
-figures.show(
-    figure,
-    alt="Three rows of numbers. a is 1, 2, 3; b is 4, minus 5, 6; their products are 4, minus 10, 18. The sum is 12.",
-    caption="4 − 10 + 18 = 12. The −10 at position 1 votes against; the 18 at position 2 outvotes it.",
-)
+figures.show(figures.vectors.votes())
 
 # %% [markdown]
 # ### Predict: a row times a column
@@ -133,20 +127,7 @@ grade(dot)
 # %% tags=["demo"]
 # @title The arrow a with three arrows b, and their shadows
 my_dot = use(dot, torch.dot)
-a = torch.tensor([2.0, 1.0])
-positions = {"similar": [1.0, 2.0], "perpendicular": [-1.0, 2.0], "opposite": [-2.0, -1.5]}
-figure, axes = figures.row(3, width=3.0, height=3.4)
-for ax, (name, position) in zip(axes, positions.items()):
-    b = torch.tensor(position)
-    value, length = my_dot(a, b).item(), a.norm().item()
-    figures.vectors.arrows(a, b, ax=ax, title=f"{name}\n{length:.2f} × {value / length:.2f} = {value:g}")
-figures.show(
-    figure,
-    alt="Three panels with the arrows a and b. Similar directions: the shadow of b has the direction of a, and the dot "
-    "product is 4. Perpendicular: no shadow, 0. Opposite: the shadow points away from a, minus 5.5.",
-    caption=f"a = (2, 1); b = (1, 2), (−1, 2), (−2, −1.5). Each title: length of a × shadow = a · b. "
-    f"Computed with {my_dot.whose}.",
-)
+figures.show(figures.vectors.shadows(my_dot), caption=f"Computed with {my_dot.whose}.")
 
 # %% [markdown]
 # The dot product is **the length of $\mathbf{a}$ times the length of the shadow**. It is negative where the shadow points
@@ -202,26 +183,8 @@ predict("b twice as long", ...)
 
 # %% tags=["demo"]
 # @title The dot product while b goes once round the circle
-def turned(angle: float, length: float) -> torch.Tensor:
-    """An arrow of a given length, turned counter-clockwise by an angle in degrees."""
-    radians = torch.deg2rad(torch.tensor(float(angle)))
-    return length * torch.stack([torch.cos(radians), torch.sin(radians)])
-
-
 my_dot = use(dot, torch.dot)
-angles = range(0, 361, 15)
-values = {
-    f"length {length:g}": [my_dot(turned(0, 1), turned(angle, length)).item() for angle in angles] for length in (1, 2)
-}
-ax = figures.curves(angles, values, xlabel="angle between a and b, in degrees", ylabel="a · b")
-ax.set_xticks(range(0, 361, 90))
-figures.show(
-    ax,
-    alt="Two cosine curves over the angle from 0 to 360 degrees. The one for length 2 goes twice "
-    "as high and as low as the one for length 1; both are zero at 90 and 270 degrees.",
-    caption=f"a has length 1; the length of b is beside each curve. The direction decides the sign. "
-    f"Computed with {my_dot.whose}.",
-)
+figures.show(figures.vectors.around_the_circle(my_dot), caption=f"Computed with {my_dot.whose}.")
 
 # %% [markdown]
 # The dot product depends on **direction** and **length**. Turn and stretch $\mathbf{b}$:
@@ -229,27 +192,7 @@ figures.show(
 # %% tags=["demo"]
 # @title Two sliders: angle and length of b
 my_dot, shadow = use(dot, torch.dot), use(shadow)
-
-
-def draw(angle, length):
-    a, b = torch.tensor([2.0, 0.0]), turned(angle, length)
-    value, cast = (round(f(a, b).item(), 2) + 0.0 for f in (my_dot, shadow))  # a zero without a minus sign
-    figure, (ax,) = figures.row(1, width=3.0, height=3.2)
-    figures.vectors.arrows(a, b, ax=ax, title=f"a · b = 2 × {cast:.2f} = {value:.2f}")
-    return figures.with_alt_text(
-        figure,
-        f"a is 2 long; b is {length:g} long, at {angle} degrees to a. Its shadow is {cast:.2f} long, and the dot "
-        f"product is {value:.2f}.",
-    )
-
-
-sliders.slider(
-    draw,
-    angle=(0, 360, 15),
-    length=(0.5, 3.0, 0.5),
-    start={"angle": 60, "length": 1.5},
-    strip={"angle": [0, 60, 90, 150]},
-)
+sliders.slider(figures.vectors.at_angle, my_dot, shadow)
 
 # %% [markdown]
 # ### Predict: the gradient of a dot product
@@ -444,16 +387,8 @@ def torch_cosine(a, b):
 
 score_each = use(score_each)
 my_cosine = use(cosine_similarity, torch_cosine)
-figure, axes = figures.row(2, width=4.6, height=2.9)
-figures.bars(score_each(pet, vectors), words, ax=axes[0], title="dot product with pet: dog is first")
-figures.bars(my_cosine(pet, vectors), words, ax=axes[1], title="cosine with pet: cat is first", limit=1.25)
-for ax, winner in zip(axes, ("dog", "cat")):
-    ax.patches[words.index(winner)].set_facecolor(figures.colour("k"))
 figures.show(
-    figure,
-    alt="Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten "
-    "1.30 and cat 1.26. By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. "
-    "Car, bus and apple are negative in both.",
+    figures.vectors.rankings(words, score_each(pet, vectors), my_cosine(pet, vectors)),
     caption=f"Left: computed with {score_each.whose}. Right: with {my_cosine.whose}.",
 )
 
@@ -480,15 +415,7 @@ figures.show(
 ride, snack = torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])
 queries = torch.stack([pet, ride, snack])
 scores = torch.stack([score_each(query, vectors) for query in queries])  # (T, S)
-
-
-def draw(query, key):
-    names = {"query_names": ["pet", "ride", "snack"], "key_names": words, "meanings": meanings}
-    return figures.vectors.one_cell(queries, vectors, scores, query, key, **names)
-
-
-places = [{"query": 0, "key": 2}, {"query": 1, "key": 4}]
-sliders.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
+sliders.slider(figures.vectors.one_cell, queries, vectors, scores, ["pet", "ride", "snack"], words, meanings)
 
 # %% [markdown]
 # ### Predict: transposing a batch
@@ -559,15 +486,8 @@ predict("the largest dot product in the row of cat", ...)
 # @title Six words against six words, twice
 my_scores = use(similarity_scores, F.linear)  # F.linear(x, w) is x times w transposed
 my_cosine = use(cosine_similarity, torch_cosine)
-figure, axes = figures.row(2, width=4.5, height=4.1)
-both = {"dot products": my_scores(vectors, vectors), "cosines": my_cosine(vectors[:, None], vectors)}
-for ax, (title, matrix) in zip(axes, both.items()):
-    figures.heat_map(matrix, ax=ax, rows=words, columns=words, kind="scores", title=title)
 figures.show(
-    figure,
-    alt="Two 6 by 6 heat maps of words against words. Both show a block of animals, a block of "
-    "vehicles, and apple by itself. Among the dot products the row cat has its largest value, "
-    "1.72, at dog, not at cat, 1.19. Among the cosines every word has 1 with itself.",
+    figures.vectors.dots_and_cosines(my_scores, my_cosine, vectors, words),
     caption=f"Left: computed with {my_scores.whose}. Right: with {my_cosine.whose}.",
 )
 
@@ -581,20 +501,8 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The scores of a sentence with itself
-figure, (ax,) = figures.row(1, width=4.4, height=3.6)
-figures.heat_map(
-    my_scores(sentence.x, sentence.x),
-    ax=ax,
-    rows=sentence.words,
-    columns=sentence.words,
-    kind="scores",
-    title="scores",
-)
-figures.show(
-    figure,
-    alt="A 6 by 6 heat map of the words of the sentence. boat, reached, river and bank score highest with themselves, from 2.93 to 3.50; river scores 3.00 with boat and with bank. The scores of the word the are all below 0.6.",
-    caption=f"The scores of river with boat and with bank are 3.00. Computed with {my_scores.whose}.",
-)
+drawn = figures.vectors.of_a_sentence(my_scores(sentence.x, sentence.x), sentence.words)
+figures.show(drawn, caption=f"Computed with {my_scores.whose}.")
 
 # %% [markdown]
 # ## 6. Looking something up
@@ -659,16 +567,9 @@ def nearest_angle(queries, keys):
     return torch.cos(of_keys - of_queries[:, None]).argmax(dim=-1)
 
 
-around = torch.deg2rad(torch.arange(360.0))
-directions = torch.stack([torch.cos(around), torch.sin(around)], dim=-1)  # (360, 2)
-five = torch.tensor([[2.1, 0.2], [1.1, 1.7], [0.9, 0.5], [-1.6, 0.9], [-0.3, -1.8]])
 my_lookup, my_scores = use(most_similar, nearest_angle), use(similarity_scores, torch.nn.functional.linear)
-winners = {
-    "highest cosine wins": my_lookup(directions, five),
-    "highest dot product wins": my_scores(directions, five).argmax(dim=-1),
-}
 figures.show(
-    figures.vectors.who_answers(five, "ABCDE", winners),
+    figures.vectors.lookups(my_lookup, my_scores),
     caption=f"Left: computed with {my_lookup.whose}. Right: with {my_scores.whose}.",
 )
 
@@ -749,17 +650,8 @@ print("Computed with", neighbours.whose)
 
 # %% tags=["demo"]
 # @title The ten neighbours of bank
-bank = lm.words.index("bank")
-near = neighbours(bank, lm.embedding, 10)
-cosines, names = torch_cosine(lm.embedding[bank], lm.embedding[near]), [lm.words[i] for i in near]
-ax = figures.bars(cosines, names, title="cosine with bank")
-ax.tick_params(axis="x", rotation=40)
-figures.show(
-    ax,
-    alt="Bars for the ten words nearest to bank: "
-    + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, cosines.tolist())),
-    caption="Most of these words belong to the water: in the model's stories, a bank is usually the bank of a river.",
-)
+near = neighbours(lm.words.index("bank"), lm.embedding, 10)
+figures.show(figures.vectors.neighbours(lm, "bank", near))
 
 # %% [markdown]
 # Words used in the same way have similar vectors: lakes and bays, or colours, or numbers. *Bank* has one vector, whether a

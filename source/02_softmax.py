@@ -104,19 +104,7 @@ check(exp_and_divide)
 # %% tags=["demo"]
 # @title The scores, their exponentials, and the weights
 shares = use(exp_and_divide)
-fig, axes = figures.row(3, height=2.9)
-figures.bars(scores, words, ax=axes[0], part="scores", title="scores $s$")
-figures.bars(torch.exp(scores), words, ax=axes[1], title="$e^s$", limit=24)
-top = 24 / torch.exp(scores).sum().item()  # the same axis, divided by the same sum
-figures.bars(shares(scores), words, ax=axes[2], part="weights", title="weights: $e^s$ / sum", limit=top)
-for ax in axes:
-    ax.tick_params(axis="x", rotation=40)
-figures.show(
-    fig,
-    alt="Three bar charts of the six words. The scores run from -1 to 3. Their exponentials are all positive: "
-    "20.1 for river, 7.4 for boat, 0.4 for The. The weights have the same shape and add up to 1: 0.58 for river.",
-    caption=f"The division changes the scale, not the shape. Computed with {shares.whose}.",
-)
+figures.show(figures.shares.from_scores(shares, scores, words), caption=f"Computed with {shares.whose}.")
 
 # %% [markdown]
 # ### Predict: shift all scores
@@ -161,14 +149,7 @@ print(large.exp(), "/", large.exp().sum(), "=", large.exp() / large.exp().sum())
 
 # %% tags=["demo"]
 # @title Where exp overflows in four number formats
-figures.show(
-    figures.distributions.exp_range(),
-    alt="For each of four number formats a bar over the scores from -130 to 130. In the middle of it exp(s) is a number; "
-    "to the left it is rounded to 0; to the right it is infinity. The middle runs from -104 to 88.7 in float32, "
-    "from -92.9 to 88.7 in bfloat16, from -17.3 to 11.1 in float16, and beyond the picture (-745 to 710) in float64.",
-    caption="Dotted: exp(s) is rounded to 0. Hatched: exp(s) is infinite. float64 moves the limit to 709.8, "
-    "far outside this picture.",
-)
+figures.show(figures.distributions.exp_range())
 
 # %% [markdown]
 # The weights do not change if you subtract the same number from all scores. So subtract the largest, $m = \max_j s_j$:
@@ -191,16 +172,7 @@ figures.show(
 # %% tags=["demo"]
 # @title The same scores, normalised along each of the two dimensions
 matrix = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 3.0], [1.0, -2.0, 1.0, 1.0]])
-fig, axes = figures.row(2, width=4.2, height=2.9)
-for ax, dim in zip(axes, (-1, 0)):
-    figures.distributions.sums(torch.softmax(matrix, dim), ax=ax, title=f"softmax(x, dim={dim})")
-figures.show(
-    fig,
-    alt="Two heat maps of weights of the same 3 by 4 scores, each with the sums of its rows and columns. With dim -1 "
-    "each row sums to 1 and the columns to 1.02, 0.30, 0.46 and 1.23; with dim 0 each column sums to 1 and the rows "
-    "to 1.60, 1.43 and 0.97.",
-    caption="The same scores, normalised along each row (left) and along each column (right). Sums of 1 are bold.",
-)
+figures.show(figures.shares.both_ways(matrix))
 
 # %% [markdown]
 # `x.amax(dim)` is the largest score of each list. (`x.max(dim)` returns positions as well.) For the rows of a `(3, 3)`
@@ -209,15 +181,8 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Subtracting the maxima of the rows, without and with keepdim
-square = matrix[:, :3]
-figures.show(
-    figures.broadcast(square, square.amax(dim=-1), "−"),
-    caption="Wrong: without keepdim, column j loses the maximum of row j. No error warns you.",
-)
-figures.show(
-    figures.broadcast(square, square.amax(dim=-1, keepdim=True), "−"),
-    caption="Right: with keepdim=True, each row loses its own maximum, and its largest score becomes 0.",
-)
+figures.show(figures.shares.without_maximum(matrix[:, :3], keepdim=False))
+figures.show(figures.shares.without_maximum(matrix[:, :3], keepdim=True))
 
 # %% [markdown]
 # ### Predict: the shape of the maxima
@@ -284,25 +249,8 @@ print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 # %% tags=["demo"]
 # @title The scores of six words with six words, and their weights
 mine = use(softmax, torch.softmax)
-table = torch.tensor(
-    [
-        [1.0, 1.5, 0.0, 0.5, 0.0, 0.0],
-        [0.0, 2.0, 1.5, -1.0, 2.0, 1.0],
-        [-1.0, 2.5, 1.0, -1.0, 1.5, 2.5],
-        [0.5, 0.0, 0.0, 1.0, 1.5, 1.5],
-        [-1.0, 1.5, 0.0, 0.5, 2.0, 3.0],
-        scores.tolist(),
-    ]
-)
-fig, axes = figures.row(2, width=4.4, height=3.9)
-figures.heat_map(table, ax=axes[0], rows=words, columns=words, part="scores", title="scores S")
-figures.heat_map(mine(table, dim=-1), ax=axes[1], rows=words, columns=words, part="weights", title="weights A")
-figures.show(
-    fig,
-    alt="Two 6 by 6 heat maps with the words as rows and columns. Left the scores, between -1 and 3. Right the weights: "
-    "each row sums to 1, and the row of bank gives 0.58 to river, 0.22 to boat and 0.13 to itself.",
-    caption=f"Computed with {mine.whose}.",
-)
+table = figures.shares.scores_of_all(scores)
+figures.show(figures.shares.weights_of_all(mine, table, words), caption=f"Computed with {mine.whose}.")
 
 # %% [markdown]
 # ## 5. The gradient of softmax
@@ -320,21 +268,7 @@ figures.show(
 mine = use(softmax, torch.softmax)
 by_autograd = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
 now = mine(scores, dim=-1)
-ax = figures.heat_map(
-    by_autograd,
-    rows=[f"{word}  {share:.2f}" for word, share in zip(words, now.tolist())],
-    columns=words,
-    kind="scores",
-    limit=0.25,
-    title="change of weight i (row) with score j (column)",
-    size=(6.0, 4.2),
-)
-figures.show(
-    ax,
-    alt="The 6 by 6 Jacobian, beside each row the weight: positive on the diagonal, greatest for river with 0.24 and boat "
-    "with 0.17; negative elsewhere, -0.13 between river and boat; nearly zero for the two articles, whose weights are 0.01.",
-    caption=f"Beside each word is its weight. Computed with {mine.whose}. (0.00 is a rounded small number.)",
-)
+figures.show(figures.shares.jacobian(by_autograd, now, words), caption=f"Computed with {mine.whose}.")
 
 # %% [markdown]
 # The diagonal is positive: a word's weight rises with its own score. The other words lose, in proportion to their
@@ -454,32 +388,7 @@ grade(log_softmax)
 # %% tags=["demo"]
 # @title The loss of a word with a lower and lower score, computed in three ways
 mine = use(log_softmax, torch.log_softmax)
-gap = torch.arange(0.0, 151.0, 2.0)
-pairs = torch.stack([torch.zeros_like(gap), -gap], dim=-1)  # (76, 2): the best word, and one that is `gap` behind
-loss = -mine(pairs, dim=-1)[:, 1]
-small = torch.softmax(pairs, dim=-1)[:, 1]
-fig, axes = figures.row(1, width=6.6, height=3.3)
-figures.curves(
-    gap,
-    {"log_softmax": loss, "log of softmax": -small.log(), "with 1e-9 added": -(small + 1e-9).log()},
-    ax=axes[0],
-    names="legend",
-    xlabel="gap: how far the score is below the highest",
-    ylabel="loss, $-\\ln a$",
-    title="Three ways to take the logarithm, in float32",
-)
-for limit, up, text in (
-    (21, 1, "21: the workaround levels off"),
-    (104, 26, "104: log of softmax is\ninfinite from here on"),
-):
-    axes[0].axvline(limit, color="grey", linestyle=":", linewidth=1.2)
-    axes[0].annotate(text, (limit, up), (5, 3), textcoords="offset points", fontsize=9)
-figures.show(
-    fig,
-    alt="The loss against the gap from 0 to 150. log_softmax is a straight line to 150. The log of softmax follows it to "
-    "about 104 and then ends, where it becomes infinite. With 1e-9 added the curve bends at 20.7 and stays nearly flat.",
-    caption=f"Computed with {mine.whose}.",
-)
+figures.show(figures.shares.three_logarithms(mine), caption=f"Computed with {mine.whose}.")
 
 # %% [markdown]
 # With the workaround, the loss hardly changes beyond a gap of about 21. Its gradient fades to nothing, so the worst
@@ -570,18 +479,7 @@ grade(softmax_with_temperature)
 # %% tags=["demo"]
 # @title A slider: the weights of the six words at each temperature
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
-
-
-def draw(temperature):
-    return figures.distributions.budget(sharpen(scores, temperature), words, f"temperature {temperature}")
-
-
-sliders.slider(
-    draw,
-    start={"temperature": 1.0},
-    strip=[0.3, 1.0, 5.0],
-    temperature=[0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0],
-)
+sliders.slider(figures.distributions.heated, sharpen, scores, words)
 print("Computed with", sharpen.whose)
 
 # %% [markdown]
@@ -598,18 +496,7 @@ print("Computed with", sharpen.whose)
 
 # %% tags=["demo"]
 # @title The weights at three temperatures, and how many words share the attention
-fig, axes = figures.row(3, width=2.9, height=2.7)
-for ax, tau in zip(axes, (0.3, 1.0, 5.0)):
-    heated = torch.softmax(scores / tau, dim=-1)
-    shared = torch.special.entr(heated).sum().exp()
-    figures.bars(heated, words, ax=ax, part="weights", title=f"τ = {tau:g}: shared by {shared:.1f}", limit=1.1)
-    ax.tick_params(axis="x", rotation=40)
-figures.show(
-    fig,
-    alt="Three bar charts of the weights of the six words. At τ = 0.3 river has 0.96, shared by 1.2 words; at τ = 1 river "
-    "has 0.58, shared by 3.2; at τ = 5 all weights are between 0.11 and 0.25, shared by 5.7.",
-    caption="“Shared by” is e to the power of the entropy. Computed with PyTorch.",
-)
+figures.show(figures.distributions.three_temperatures(scores, words))
 
 # %% [markdown]
 # ### Predict: two words and two zeros
@@ -630,19 +517,7 @@ print("the formula as written:", -(halves * halves.log()).sum())
 
 # %% tags=["demo"]
 # @title What one weight contributes to the entropy
-weight = torch.linspace(0.0, 1.0, 1001)[1:]
-fig, axes = figures.row(1, width=5.4, height=2.9)
-figures.curves(
-    weight, {"$-a$ ln $a$": -weight * weight.log()}, ax=axes[0], xlabel="weight $a$", ylabel="contribution (nats)"
-)
-axes[0].plot(0, 0, "o", markersize=8, markerfacecolor="white", markeredgecolor="black", zorder=5)
-axes[0].annotate("the limit for $a$ → 0", (0, 0), (18, 2), textcoords="offset points")
-figures.show(
-    fig,
-    alt="The curve of -a ln a for a from 0 to 1: it starts at 0, rises steeply to 0.37 at a = 0.37, and falls to 0 at 1. "
-    "An open circle at the origin marks the limit.",
-    caption="Weights near 0 and weights near 1 contribute little: in both cases there is little doubt.",
-)
+figures.show(figures.distributions.contribution())
 
 # %% [markdown]
 # ### Predict: a repair afterwards
@@ -710,12 +585,8 @@ grade(entropy)
 # @title Weights and entropy against the temperature
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
-temperatures = torch.logspace(-1, 2, 41)
-weights = torch.stack([sharpen(scores, tau) for tau in temperatures.tolist()])  # (41, 6)
-figures.show(
-    figures.distributions.cooling(temperatures, weights, spread(weights), words),
-    caption=f"Computed with {sharpen.whose} and {spread.whose}. (“the” has the same curve as “The”.)",
-)
+drawn = figures.distributions.cooling(sharpen, spread, scores, words)
+figures.show(drawn, caption=f"Computed with {sharpen.whose} and {spread.whose}.")
 
 # %% [markdown]
 # ### All weights of three words (extra)
@@ -727,24 +598,8 @@ figures.show(
 # @title All ways to share one unit among three words, and two lists of scores that cool down
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
-hot_to_cold = torch.logspace(2, -1.3, 80).tolist()
-starts = {"river 3, boat 2, bank 1.5": [3.0, 2.0, 1.5], "river 1, boat 2, bank 1.8": [1.0, 2.0, 1.8]}
-first, second = map(torch.tensor, starts.values())
-routes = [torch.stack([sharpen(three, tau) for tau in hot_to_cold]) for three in (first, second)]
-stops = [
-    (f"τ = {tau}" + (f": {sharpen(three, tau)[0]:.2f} river" if tau == 1.0 else ""), sharpen(three, tau))
-    for three, tau in ((first, 1.0), (first, 0.5), (second, 1.0), (second, 0.3), (second, 0.1))
-]
-fig, axes = figures.row(1, width=6.4, height=4.6)
-figures.distributions.triangle(spread, routes, ["river", "boat", "bank"], stops=stops, ax=axes[0])
-figures.show(
-    fig,
-    alt="A triangle with the corners river, boat and bank, coloured by entropy: highest in the centre, 0 in the corners. "
-    "Two paths leave the centre. One bends into the corner of river. The other heads for the middle of the edge between "
-    "boat and bank, whose scores are close, and turns along the edge to boat only at low temperatures.",
-    caption=f"Two lists of scores, cooling down: {', and dashed '.join(starts)}. Computed with {sharpen.whose} and "
-    f"{spread.whose}.",
-)
+drawn = figures.distributions.two_routes(sharpen, spread)
+figures.show(drawn, caption=f"Computed with {sharpen.whose} and {spread.whose}.")
 
 # %% [markdown]
 # ## 9. A dictionary that always answers
@@ -762,18 +617,7 @@ figures.show(
 # %% tags=["demo"]
 # @title A dictionary, and the same dictionary with soft weights at two temperatures
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
-clock = torch.tensor([6.0, 9.0, 10.0, 13.0])  # (S,), the keys
-gauge = torch.tensor([2.4, 0.7, 0.6, 2.0])  # (S,), the values: metres
-gaps = -((9.0 - clock) ** 2)
-panels = {
-    "dictionary": (clock == 9.0).float(),
-    "soft, τ = 1": sharpen(gaps, 1.0),
-    "soft, τ = 20": sharpen(gaps, 20.0),
-}
-figures.show(
-    figures.soft_lookup(panels, "9 h", [f"{hour:.0f} h" for hour in clock.tolist()], gauge),
-    caption=f"A higher temperature spreads the weights. Computed with {sharpen.whose}.",
-)
+figures.show(figures.distributions.soft_dictionary(sharpen), caption=f"Computed with {sharpen.whose}.")
 
 # %% [markdown]
 # Statisticians call a soft dictionary *kernel regression*. Attention does the same, with dot products as scores. Now take
@@ -831,19 +675,8 @@ predict("the answer of a cold dictionary", ...)
 # %% tags=["demo"]
 # @title The readings, and the answers at three temperatures
 look_up = use(soft_dictionary)
-all_day = torch.linspace(0.0, 24.0, 481)
-answers = {f"τ = {tau:g}": look_up(all_day, hours, levels, tau) for tau in (0.001, 1.0, 100.0)}
-fig, axes = figures.row(1, width=7.2, height=3.4)
-figures.curves(all_day, answers, ax=axes[0], xlabel="hour", ylabel="level (m)")
-axes[0].plot(all_day, tide_at(all_day), color="grey", linewidth=4, alpha=0.45, zorder=1)
-axes[0].plot(hours, levels, "o", markerfacecolor="none", markeredgecolor="black", markersize=6, zorder=3)
-figures.show(
-    fig,
-    alt="Forty circles, the readings, rise and fall twice in 24 hours, between about 0 and 4 metres. The answers at τ = 0.001 are a "
-    "staircase that jumps from one circle to the next; at τ = 1 a smooth wave close to the broad grey line of the tide; at "
-    "τ = 100 a nearly flat line at 2 metres.",
-    caption=f"Circles: readings. Broad grey line: the tide without waves. Computed with {look_up.whose}.",
-)
+drawn = figures.distributions.answers(look_up, hours, levels, tide_at)
+figures.show(drawn, caption=f"Computed with {look_up.whose}.")
 
 # %% [markdown]
 # A low temperature repeats the waves, and a high one gives the same mean all day. In between, the answers follow the tide.
@@ -879,22 +712,8 @@ check("experiment", finding)
 lm = small_lm.load()
 weigh = use(softmax, torch.softmax)
 spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
-texts = ["The", "The boat reached", "The boat reached the river"]
-fig, axes = figures.row(3, width=3.2, height=3.1)
-details = []
-for ax, text in zip(axes, texts):
-    probabilities = weigh(lm.next_scores(text), dim=-1)  # (N,)
-    first = probabilities.topk(7).indices
-    likeliest, shared = [lm.words[i] for i in first], spread(probabilities).exp().item()
-    figures.bars(probabilities[first], likeliest, ax=ax, part="weights", title=f"{text} …", limit=1.1)
-    ax.set_xlabel(f"shared by {shared:.1f} words")
-    ax.tick_params(axis="x", rotation=60)
-    details.append(f"after “{text}” {likeliest[0]} {probabilities[first[0]]:.2f}, shared by {shared:.1f} words")
-figures.show(
-    fig,
-    alt=f"Three bar charts of the seven likeliest next words: {'; '.join(details)}.",
-    caption=f"The seven likeliest next words. Computed with {weigh.whose} and {spread.whose}.",
-)
+drawn = figures.distributions.next_words(lm, weigh, spread)
+figures.show(drawn, caption=f"Computed with {weigh.whose} and {spread.whose}.")
 
 # %% [markdown]
 # Now put your softmax into every attention layer of the model, and your log_softmax into its loss. On stories that it has
@@ -969,10 +788,7 @@ check(top_p)
 # %% tags=["demo"]
 # @title What you have built so far
 mine = use(softmax, torch.softmax)
-figures.show(
-    figures.overview("softmax", complete=True, scores=table, weights=mine(table, dim=-1)),
-    caption=f"Scores and weights of the six words. Computed with {mine.whose}.",
-)
+figures.show(figures.shares.so_far(mine, table), caption=f"Computed with {mine.whose}.")
 
 # %% [markdown]
 # **To read on:**

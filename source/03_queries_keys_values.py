@@ -127,12 +127,8 @@ grade(embed)
 # %% tags=["demo"]
 # @title The sentence, looked up in the table
 lookup = use(embed, F.embedding)
-figures.show(
-    figures.attention.lookup(token_ids, table, lookup(token_ids, table), vocabulary),
-    alt="The embedding table with eight rows of three numbers on the left. Lines lead from the rows of the, boat, "
-    "reached, river and bank to the six positions of the sentence on the right; the row of the is used twice.",
-    caption=f"A lookup copies rows, here one of them twice. Computed with {lookup.whose}.",
-)
+drawn = figures.qkv.looked_up(lookup, token_ids, table, vocabulary)
+figures.show(drawn, caption=f"Computed with {lookup.whose}.")
 
 # %% [markdown]
 # ### Predict: the gradient of a row
@@ -146,16 +142,7 @@ predict("the gradient in the row of 'the'", ...)
 
 # %% tags=["demo"]
 # @title The gradient of the sum, one row per word of the table
-learned_table = table.clone().requires_grad_()
-lookup(token_ids, learned_table).sum().backward()
-figures.show(
-    figures.heat_map(
-        learned_table.grad, rows=vocabulary, columns=["water", "motion", "place"], kind="scores", size=(4.2, 3.6)
-    ),
-    alt="The gradient of the table, one row per word: 2 for the, 1 for boat, reached, river and bank, 0 for ship, left "
-    "and money.",
-    caption="The gradient of the sum of all looked-up entries, with respect to the table.",
-)
+figures.show(figures.qkv.gradient_of_table(lookup, token_ids, table, vocabulary))
 
 # %% [markdown]
 # *ship* is not in the sentence, so its row is 0. With plain gradient steps, a word that never occurs keeps its initial
@@ -193,25 +180,8 @@ check(one_context)
 
 # %% tags=["demo"]
 # @title The scores and the weights of “bank”
-context_of = use(one_context)
-bank = words.index("bank")
-scores = x @ x[bank]  # (T,)
-weights = torch.softmax(scores, dim=0)  # (T,)
-fig, (left, middle, right) = figures.row(3, width=3.5, height=3.0)
-figures.bars(scores, words, ax=left, part="scores", title="scores of “bank” with every word")
-figures.bars(weights, words, ax=middle, part="weights", title="weights: softmax of the scores", limit=1.1)
-dots = {word.lower(): vector[[0, 2]] for word, vector in zip(words, x)}
-after = {"context of “bank”": context_of(x, bank)[[0, 2]]}
-figures.attention.moves(dots, dots["bank"], after, axes=("water", "place"), ax=right, title="the average moves “bank”")
-figures.show(
-    fig,
-    alt="Two bar charts over the six words. "
-    f"Scores of bank: {', '.join(f'{word} {score:.2f}' for word, score in zip(words, scores))}. "
-    f"Weights: {', '.join(f'{word} {weight:.2f}' for word, weight in zip(words, weights))}. "
-    "Right, the words as points by water and place: an arrow leads from bank towards river and boat.",
-    caption=f"Before: {x[bank].tolist()}. After: {[round(entry, 2) for entry in context_of(x, bank).tolist()]}. "
-    f"Computed with {context_of.whose}.",
-)
+context_of, bank = use(one_context), words.index("bank")
+figures.show(figures.qkv.one_average(context_of, x, words), caption=f"Computed with {context_of.whose}.")
 
 # %% [markdown]
 # *bank* attends most to itself, since that dot product is the largest.
@@ -276,13 +246,7 @@ predict("the word that 'the' attends to most", ...)
 
 # %% tags=["demo"]
 # @title All weights: which word attends to which
-ax = figures.heat_map(all_weights, rows=words, columns=words, size=(5.0, 4.0))
-figures.show(
-    ax,
-    alt="A six by six heat map of weights with the numbers written on it. "
-    f"The diagonal, from the top: {', '.join(f'{weight:.2f}' for weight in all_weights.diagonal())}.",
-    caption=f"Row: the word that attends. Column: the word it attends to. Computed with {attend_simply.whose}.",
-)
+figures.show(figures.qkv.all_weights(all_weights, words), caption=f"Computed with {attend_simply.whose}.")
 
 # %% [markdown]
 # ### What is missing
@@ -371,19 +335,7 @@ grade(project_qkv)
 # @title Six words in their three roles
 project = use(project_qkv, torch_fallbacks.projections)
 query, key, value = project(x, W_q, W_k, W_v)
-fig, axes = figures.row(3, width=3.0, height=3.9)
-asks, returns = ["who?", "which?"], ["water", "motion"]
-look = {"rows": words, "kind": "scores", "limit": 3.0}  # one scale for all three
-figures.heat_map(query, ax=axes[0], columns=asks, title="query: asks", **look)
-figures.heat_map(key, ax=axes[1], columns=asks, title="key: answers", **look)
-figures.heat_map(value, ax=axes[2], columns=returns, title="value: returns", **look)
-figures.show(
-    fig,
-    alt="Three heat maps with one row per word. "
-    f"As a query, reached is {query[2, 0]:.2f} for who and bank is {query[5, 1]:.2f} for which. As a key, boat is "
-    f"{key[1, 0]:.2f} for who and river is {key[4, 1]:.2f} for which. As a value, river is {value[4, 0]:.2f} water.",
-    caption=f"The same six words in their three roles. Computed with {project.whose}.",
-)
+figures.show(figures.qkv.three_roles(query, key, value, words), caption=f"Computed with {project.whose}.")
 
 # %% [markdown]
 # *reached* asks "who?", and *boat* answers. *bank* asks "which?", and *river* answers. Asking and answering are now separate:
@@ -403,29 +355,8 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The shapes: two matrix products, with softmax between them
-askers = ["boat", "reached", "bank"]
-three_queries = query[[words.index(word) for word in askers]]
-three_scores = three_queries @ key.mT
-three_weights = torch.softmax(three_scores, dim=-1)
-shapes = (
-    "Q (T, K) = (3, 2), times K transposed (K, S) = (2, 6), is the scores (T, S) = (3, 6). Softmax makes A from them."
-)
-fig, axes = figures.row(3, width=3.4, height=2.2, ratios=[5, 8, 9])
-figures.heat_map(three_queries, ax=axes[0], part="q", rows=askers, columns=asks, title="Q  (T, K) = (3, 2)")
-figures.heat_map(key.mT, ax=axes[1], part="k", rows=asks, columns=words, title="@ Kᵀ  (K, S) = (2, 6)")
-figures.heat_map(three_scores, ax=axes[2], part="scores", rows=askers, columns=words, title="= scores  (T, S) = (3, 6)")
-figures.show(fig, alt=shapes)
-fig, axes = figures.row(3, width=3.4, height=3.1, ratios=[9, 5, 4])
-figures.heat_map(three_weights, ax=axes[0], part="weights", rows=askers, columns=words, title="A  (T, S) = (3, 6)")
-figures.heat_map(value, ax=axes[1], part="v", rows=words, columns=returns, title="@ V  (S, V) = (6, 2)")
-figures.heat_map(
-    three_weights @ value, ax=axes[2], part="output", rows=askers, columns=returns, title="= O  (T, V) = (3, 2)"
-)
-figures.show(
-    fig,
-    alt="A (T, S) = (3, 6), times V (S, V) = (6, 2), is O (T, V) = (3, 2). Its row for bank is 1.40 water, 0.48 motion.",
-    caption="Above, the scores of boat, reached and bank with all six keys. Below, their softmax, A, averages the values.",
-)
+figures.show(figures.qkv.shapes_to_scores(query, key, words))
+figures.show(figures.qkv.shapes_to_output(query, key, value, words))
 
 # %% [markdown]
 # ### Predict: two keys
@@ -503,25 +434,7 @@ grade(attention)
 # %% tags=["demo"]
 # @title Two sliders: the query's word, and one of four steps
 attend = use(attention, torch_fallbacks.attention)
-
-
-def one_query(word, step):
-    query, key, value = project(x, W_q, W_k, W_v)
-    output, weights = attend(query, key, value)
-    i = words.index(word)
-    names = (asks, returns)
-    return figures.attention.step(
-        step, query[i], key, value, weights[i], output[i], words=words, asking=word, names=names
-    )
-
-
-sliders.slider(
-    one_query,
-    word=words,
-    step=[1, 2, 3, 4],
-    start={"word": "bank", "step": 1},
-    strip=[{"step": step} for step in (1, 2, 3, 4)],
-)
+sliders.slider(figures.qkv.one_query, attend, project, x, W_q, W_k, W_v)
 
 # %% [markdown]
 # ## 5. Self-attention
@@ -555,12 +468,7 @@ check(self_attention)
 # @title Which word looks at which, as lines and as a map
 attend_to_itself = use(self_attention)
 output, found = attend_to_itself(x, W_q, W_k, W_v)
-figures.show(
-    figures.attention.who_looks_at_whom(found, words, words),
-    alt="On the left, lines from every word as a query to every word as a key, wider for larger weights: reached leads "
-    "to boat and bank to river. On the right, the same weights as a heat map.",
-    caption=f"Attention through W_q and W_k. Computed with {attend_to_itself.whose}.",
-)
+figures.show(figures.qkv.who_looks(found, words), caption=f"Computed with {attend_to_itself.whose}.")
 
 # %% [markdown]
 # Attention is no longer mutual: *bank* scores *river* 5.50, and *river* scores *bank* 2.19.
@@ -571,18 +479,8 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The output of “bank” in two sentences
-money_words = ["the", "money", "left", "the", "bank"]
-money_x = lookup(torch.tensor([vocabulary.index(word) for word in money_words]), table)
-money_output, money_weights = attend_to_itself(money_x, W_q, W_k, W_v)
-dots = {word: table[vocabulary.index(word)] @ W_v for word in ("the", "boat", "river", "bank", "money")}
-after = {"“The boat reached the river bank”": output[bank], "“the money left the bank”": money_output[-1]}
-figures.show(
-    figures.attention.moves(dots, dots["bank"], after, axes=("water", "motion"), title="the outputs of “bank”"),
-    alt="The values of the words as points, by water and motion. Two arrows start at bank: one, for the sentence with the "
-    "river, leads to river; the other, for the sentence with money, leads down towards money.",
-    caption=f"bank gives river {found[bank, 4]:.2f} in one sentence, and money {money_weights[-1, 1]:.2f} in the other. "
-    f"Computed with {attend_to_itself.whose}.",
-)
+drawn = figures.qkv.two_sentences(attend_to_itself, lookup, table, vocabulary, W_q, W_k, W_v)
+figures.show(drawn, caption=f"Computed with {attend_to_itself.whose}.")
 
 # %% [markdown]
 # The outputs differ, so the next layer can tell the two banks apart.
@@ -677,13 +575,7 @@ print("queries", tuple(french_queries.shape), " keys", tuple(x.shape), " output"
 
 # %% tags=["demo"]
 # @title Three French words attend to six English ones
-figures.show(
-    figures.attention.who_looks_at_whom(alignment, french, words),
-    alt="Lines from the three French words to the six English ones, and a heat map of three rows and six columns: bateau "
-    f"gives boat {alignment[0, 1]:.2f}, a gives reached {alignment[1, 2]:.2f}, and atteint gives reached "
-    f"{alignment[2, 2]:.2f}.",
-    caption=f"T = 3 queries, S = 6 keys. Computed with {attend.whose}.",
-)
+figures.show(figures.qkv.two_languages(alignment, french, words), caption=f"Computed with {attend.whose}.")
 
 # %% [markdown]
 # Two French words attend to *reached*, while *The*, *the* and *bank* get hardly anything: the weights of a query sum to 1, but
@@ -718,16 +610,8 @@ predict("a copied key", ...)
 
 # %% tags=["demo"]
 # @title The weights of a query that copies key 0, for both sets of keys
-fig, axes = figures.row(2, width=4.2, height=2.7)
-for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("perpendicular keys", "slanted keys")):
-    _, weights_of_keys = attend(copy_the_keys(keys, [0])[None], keys, keys)
-    figures.bars(weights_of_keys[0], ["key 0", "key 1", "key 2"], ax=ax, part="weights", title=name, limit=1.1)
-figures.show(
-    fig,
-    alt="Two bar charts of weights for a query that wants key 0. With perpendicular keys, key 0 gets 1. With slanted "
-    "keys it gets 0, and key 1 gets 1.",
-    caption=f"A query that copies key 0, among two sets of three keys. Computed with {attend.whose}.",
-)
+drawn = figures.qkv.copies(attend, copy_the_keys, square_keys, slanted_keys)
+figures.show(drawn, caption=f"Computed with {attend.whose}.")
 
 # %% [markdown]
 # ### Step: the wanted scores
@@ -813,19 +697,7 @@ predict("the key halfway between two others", ...)
 
 # %% tags=["demo"]
 # @title The key that gets the highest weight, for queries in all directions
-angles = torch.arange(0.5, 360.0).deg2rad()
-directions = torch.stack([angles.cos(), angles.sin()], dim=1)  # (360, 2)
-two_sets = {"key 2 halfway": 0.5, "key 2 on the circle": 0.5**0.5}
-fig, axes = figures.row(2, width=3.6, height=3.5)
-for ax, (name, entry) in zip(axes, two_sets.items()):
-    plane_keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [entry, entry]])  # (S, 2)
-    figures.vectors.territories(plane_keys, "012", (directions @ plane_keys.T).argmax(1), ax=ax, title=name)
-figures.show(
-    fig,
-    alt="Two rings of query directions around three keys. With key 2 halfway between keys 0 and 1, only keys 0 and 1 "
-    "ever win. With key 2 on the circle, it wins for the directions around it.",
-    caption="The ring shows which key wins for a query in that direction.",
-)
+figures.show(figures.qkv.hidden_key())
 
 # %% [markdown]
 # ### One query, one average
@@ -838,29 +710,8 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The outputs: one query, another, and two separate ones
-corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, V)
-corner_keys = torch.eye(4)  # (S, K)
 design = use(query_for, copy_the_keys)
-
-
-def fetch(*targets):
-    return attend(design(corner_keys, list(targets))[None], corner_keys, corners)[0][0]
-
-
-fig, axes = figures.row(3, width=3.1, height=3.2)
-asked = [
-    ("one query for v0 and v2", {"its output": fetch(0, 2)}),
-    ("one query for v1 and v3", {"its output": fetch(1, 3)}),
-    ("a query for v0, one for v2", {"output for v0": fetch(0), "output for v2": fetch(2)}),
-]
-for ax, (title, outputs) in zip(axes, asked):
-    figures.attention.in_the_plane(ax, corners, outputs, title=title)
-figures.show(
-    fig,
-    alt="Three squares with values at their corners. For v0 and v2 the output is in the centre; for v1 and v3 it is "
-    "in the centre, too. Two queries that ask for v0 and v2 separately have their outputs on those corners.",
-    caption=f"The first two outputs are the same; two queries keep v0 and v2 apart. Computed with {design.whose}.",
-)
+figures.show(figures.qkv.fetched(attend, design), caption=f"Computed with {design.whose}.")
 
 # %% [markdown]
 # Both averages are the centre of the square, so a later layer cannot tell which pair the output came from. No single query can
@@ -1025,12 +876,7 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.current_model()
-figures.show(
-    figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption="Its numbers are random, and queries and keys share one matrix, so each letter looks for letters like itself. "
-    f"{so_far.whose}",
-)
+figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 
 # %% [markdown]
 # A letter attends almost only to itself and its copies: its highest scores are so large that they get nearly all the weight
@@ -1099,20 +945,7 @@ check(remember)
 
 # %% tags=["demo"]
 # @title The diagram up to here, with this lesson's numbers
-query, key, value = project(x, W_q, W_k, W_v)
-figures.show(
-    figures.overview(
-        "queries, keys, values",
-        complete=True,
-        x=x,
-        q=query,
-        k=key,
-        v=value,
-        scores=query @ key.mT,
-        weights=found,
-        output=output,
-    )
-)
+figures.show(figures.qkv.so_far("queries, keys, values", attend, *project(x, W_q, W_k, W_v)))
 
 # %% [markdown]
 # **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2;

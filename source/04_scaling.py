@@ -97,11 +97,7 @@ predict("the scores of wider vectors", ...)
 
 # %% tags=["demo"]
 # @title The scores of random queries and keys of two widths
-samples = {}
-for K in (16, 1024):
-    query, key = queries_and_keys(K)
-    samples[K] = torch.matmul(query, key.mT)
-figures.show(figures.scaling.ridges(samples), caption="Each histogram holds 3,200 scores.")
+figures.show(figures.scaling.of_widths(queries_and_keys, (16, 1024)))
 
 # %% [markdown]
 # ### The standard deviation
@@ -186,16 +182,7 @@ predict("the largest of eight weights", ...)
 
 # %% tags=["demo"]
 # @title Two sliders: the width, and which random query and keys are drawn
-
-
-def one_query(K, seed):
-    """A picture of one random query's scores with eight keys, and of their weights."""
-    query, key = queries_and_keys(K, n=1, S=8, seed=seed)
-    scores = torch.matmul(query, key.mT)[0, 0]  # (8,)
-    return figures.scaling.scores_and_weights(scores, torch.softmax(scores, dim=-1), reach=110)
-
-
-sliders.slider(one_query, K=widths, seed=[23, 24, 25, 26, 27], strip=[{"K": 1}, {"K": 16}, {"K": 256}])
+sliders.slider(figures.scaling.one_query, queries_and_keys)
 
 # %% [markdown]
 # At $d_k = 256$, a query no longer mixes values. It picks one at random, because nothing has been learned yet. The softmax
@@ -249,12 +236,7 @@ rate_of = use(nudged)
 
 # %% tags=["demo"]
 # @title How fast each weight changes, for five scores and their multiples
-five = torch.tensor([0.6, -0.4, 0.2, -0.9, 0.4])
-rates = {f"scores × {factor}": rate_of(factor * five, 0.01) for factor in (1, 4, 16)}
-figures.show(
-    figures.scaling.responses(rates),
-    caption=f"All three on one scale of colours. Computed with {rate_of.whose}.",
-)
+figures.show(figures.scaling.responses(rate_of), caption=f"Computed with {rate_of.whose}.")
 
 # %% [markdown]
 # The largest rates are in the middle. There, two keys are close rivals, and a nudge moves weight from one to the other.
@@ -376,14 +358,8 @@ predict("the spread at width 1024", ...)
 
 # %% tags=["demo"]
 # @title The scores of random queries and keys of four widths
-samples, reach = {}, {}
-for K in (16, 64, 256, 1024):
-    query, key = queries_and_keys(K)
-    samples[K], reach[K] = torch.matmul(query, key.mT), spread(query, key)
-figures.show(
-    figures.scaling.ridges(samples, reach),
-    caption=f"The bar under each histogram is ± the spread. Computed with {spread.whose}.",
-)
+drawn = figures.scaling.of_widths(queries_and_keys, (16, 64, 256, 1024), spread)
+figures.show(drawn, caption=f"Computed with {spread.whose}.")
 
 # %% [markdown]
 # The products cancel, but not completely. To see how much is left, take one query $\mathbf{q}$ and one key $\mathbf{k}$,
@@ -449,12 +425,8 @@ predict("the weights after a division by the width", ...)
 
 # %% tags=["demo"]
 # @title Spread, entropy and gradient for three scales
-choices = {"× 1": lambda K: 1.0, "/ √dₖ": lambda K: K**-0.5, "/ dₖ": lambda K: 1 / K}
-results = {name: torch.stack([measure(K, scale(K)) for K in widths]) for name, scale in choices.items()}
-figures.show(
-    figures.scaling.experiment(widths, results, keys=16),
-    caption=f"Spread: {spread.whose}. Gradient: {gradient_norm.whose}.",
-)
+drawn = figures.scaling.experiment(widths, measure)
+figures.show(drawn, caption=f"Spread: {spread.whose}. Gradient: {gradient_norm.whose}.")
 
 # %% [markdown]
 # Follow the curve × 1 from left to right. The scores spread, so the weights lose their entropy, so the gradient
@@ -575,16 +547,7 @@ print("Equal to F.scaled_dot_product_attention, up to rounding:", attend.whose)
 
 # %% tags=["demo"]
 # @title A slider: five queries' weights for seven keys, at each scale
-
-
-def with_power(alpha):
-    scale = 64**-alpha
-    weights = attend(query[0, 0], key[0, 0], value[0, 0], scale=scale)[1]  # (5, 7)
-    return figures.scaling.weight_maps({f"scores × {scale:.3g}": weights}, per_row=1)
-
-
-powers = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0]
-sliders.slider(with_power, start={"alpha": 0.5}, strip=[0.0, 0.25, 0.5, 1.0], alpha=powers)
+sliders.slider(figures.scaling.with_power, attend, query[0, 0], key[0, 0], value[0, 0])
 print("Computed with", attend.whose)
 
 # %% [markdown]
@@ -852,16 +815,8 @@ example = [torch.randn(n, 8, generator=generator) for n in (4, 6, 6)]  # queries
 
 # %% tags=["demo"]
 # @title The weights in eval mode, twice, and in training mode, twice
-module = make_module(dropout=0.3)
-maps = {}
-with torch.random.fork_rng(), torch.no_grad():
-    torch.manual_seed(1)
-    for title, training in {"eval": False, "eval again": False, "train": True, "train again": True}.items():
-        maps[title] = module.train(training)(*example)[1]
-figures.show(
-    figures.scaling.weight_maps(maps, per_row=2),
-    caption=f"Dropout with probability 0.3. Beside each row is its sum. Computed with {make_module.whose}.",
-)
+drawn = figures.scaling.in_modes(make_module(dropout=0.3), example)
+figures.show(drawn, caption=f"Computed with {make_module.whose}.")
 
 # %% [markdown]
 # ### Rows that no longer sum to 1
@@ -878,18 +833,8 @@ predict("sums in training mode", ...)
 
 # %% tags=["demo"]
 # @title The mean output of more and more draws, compared with the output in eval mode
-module = make_module(dropout=0.3)
-with torch.random.fork_rng(), torch.no_grad():
-    torch.manual_seed(0)
-    exact = module.eval()(*example)[0]  # (4, 8)
-    outputs = torch.stack([module.train()(*example)[0] for _ in range(4096)])  # (4096, 4, 8)
-counts = [1, 4, 16, 64, 256, 1024]
-means = [outputs.unflatten(0, (-1, n)).mean(1) for n in counts]  # each (4096 / n, 4, 8)
-distances = [(mean - exact).square().mean().sqrt().item() for mean in means]
-figures.show(
-    figures.scaling.settling(counts, distances),
-    caption=f"The mean of n outputs in training mode approaches the output in eval mode. Computed with {make_module.whose}.",
-)
+drawn = figures.scaling.settling(make_module(dropout=0.3), example)
+figures.show(drawn, caption=f"Computed with {make_module.whose}.")
 
 # %% [markdown]
 # Dividing each row by its sum would be a bug. A single key that survives would get the full weight, and the mean would no
@@ -943,20 +888,7 @@ for factor in (1.0, 96**-0.5, 1 / 24, 0.0):  # not scaled; by the width of the m
 
 # %% tags=["demo"]
 # @title What “bank” attends to in three heads, at three scales
-text = "The boat reached the river bank"
-fig, axes = figures.row(3, width=3.3, height=2.3)
-for ax, (layer, head) in zip(axes, ((0, 3), (1, 0), (2, 2))):
-    seen = lm.look(text, layer=layer, head=head)
-    rows = [attend(seen.q[-1:], seen.k, seen.v, scale=scale)[1][0] for scale in (1.0, 24**-0.5, 1 / 24)]
-    title = f"layer {layer}, head {head}"
-    figures.heat_map(torch.stack(rows), ax=ax, rows=["× 1", "/ √24", "/ 24"], columns=seen.words, title=title)
-    ax.tick_params(axis="x", rotation=40)
-figures.show(
-    fig,
-    alt="Three heat maps of the weights of bank, with one row per scale and one column per word. Not scaled, one or two words "
-    "have most of the weight; divided by the root of 24, it is spread more evenly; divided by 24, most evenly.",
-    caption=f"Queries and keys are those of the trained model. Computed with {attend.whose}.",
-)
+figures.show(figures.scaling.three_heads(lm, attend), caption=f"Computed with {attend.whose}.")
 
 # %% [markdown]
 # The model hides later words from each word (lesson 5), so only the last one, *bank*, sees all six. The widget hides
@@ -1034,15 +966,7 @@ predict("the scores after a hundred steps", ...)
 
 # %% tags=["demo"]
 # @title Three scales for a hundred steps, which takes up to a minute
-steps, losses = list(range(0, 101, 10)), {}
-for name, scale in {"× 1": 1.0, "/ √24": 24**-0.5, "/ 24": 1 / 24}.items():
-    run, model = fine_tune(scale)
-    losses[name] = steps, run
-    print(f"{name:5}  loss {run[0]:.2f} -> {run[-1]:.2f}   spread × {(spreads(model) / spreads(lm)).mean():.2f}")
-figures.show(
-    figures.losses(losses, names="ends"),
-    caption="Held-out loss of the small language model, trained further with its scores scaled in three ways.",
-)
+figures.show(figures.scaling.fine_tuned(fine_tune, spreads, lm))
 
 # %% [markdown]
 # Divided by 24, the unscaled scores grow, which makes up for part of the small scale. Without the root, most of the gap in
@@ -1057,11 +981,7 @@ figures.show(
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.current_model()
-figures.show(
-    figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The same text, random numbers and matrices as in lesson 3, with scaled scores. {so_far.whose}",
-)
+figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 
 # %% [markdown]
 # The largest weights are where they were at the end of lesson 3, but now other letters have a share, too. A letter still
@@ -1118,16 +1038,8 @@ check(scale_for_entropy)
 
 # %% tags=["demo"]
 # @title The diagram up to here, with the sentence and matrices of lesson 3
-x = sentence.x
-W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])
-W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])
-W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-q, k, v = x @ W_q, x @ W_k, x @ W_v
-output, weights = attend(q, k, v)
-figures.show(
-    figures.overview("scaling", complete=True, x=x, q=q, k=k, v=v, scores=q @ k.mT, weights=weights, output=output),
-    caption=f"Computed with {attend.whose}.",
-)
+drawn = figures.qkv.so_far("scaling", attend, *figures.qkv.of_sentence())
+figures.show(drawn, caption=f"Computed with {attend.whose}.")
 
 # %% [markdown]
 # **To read on:** Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its

@@ -165,14 +165,7 @@ grade(causal_mask)
 # %% tags=["demo"]
 # @title Tables of ticks and crosses for six, two and one query
 mask_for = use(causal_mask, torch_fallbacks.causal_mask)
-sizes = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1)}
-figures.show(
-    figures.masks.tables(sizes, words),
-    alt="Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above "
-    "the diagonal. Two queries, river and bank: a single cross, where river meets bank. One query, "
-    "bank: no cross at all.",
-    caption=f"✓ may be seen, ✗ is blocked. Computed with {mask_for.whose}.",
-)
+figures.show(figures.masks.three_sizes(mask_for, words), caption=f"Computed with {mask_for.whose}.")
 
 # %% [markdown]
 # The smaller tables are the last rows of the large one. `F.scaled_dot_product_attention(…, is_causal=True)` aligns the
@@ -183,15 +176,8 @@ figures.show(
 
 # %% tags=["demo"]
 # @title A slider: the sentence grows, and one query asks for its newest word
-def newest_word(S):
-    mask_for = use(causal_mask, torch_fallbacks.causal_mask)
-    panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
-    picture = figures.masks.tables(panels, words[:S], per_row=1)
-    alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only The if the starts are."
-    return figures.with_alt_text(picture, alt)
-
-
-sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
+mask_for = use(causal_mask, torch_fallbacks.causal_mask)
+sliders.slider(figures.masks.newest_word, mask_for, words)
 
 # %% [markdown]
 # If the starts are aligned, every new word sees only *The*. There is no error, no NaN and no leak, but a model that was
@@ -207,11 +193,7 @@ lengths = torch.tensor([len(text) for text in batch])  # (B,)
 
 # %% tags=["demo"]
 # @title The batch, drawn
-figures.show(
-    figures.masks.sentences(batch, lengths.tolist(), 6),
-    alt="A batch of three sentences in six columns: six words; four words and two pads; two words and four pads.",
-    caption="Three sentences, padded to S = 6. Hatched positions hold no word.",
-)
+figures.show(figures.masks.sentences(batch, lengths.tolist(), 6))
 
 # %% [markdown]
 # What is blocked here depends on the sentence, not on the query. If $\ell_b$ is the length of sentence $b$:
@@ -285,13 +267,7 @@ check(decoder_mask)
 # %% tags=["demo"]
 # @title Both masks together, for each of the three sentences
 both_for = use(decoder_mask)
-both = both_for(lengths, 6)  # (B, 1, T, T)
-figures.show(
-    figures.masks.tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
-    alt="Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: the "
-    "last two columns are all crosses, too. Length 2: the last four columns are all crosses.",
-    caption=f"causal | padding, for the three sentences. Computed with {both_for.whose}.",
-)
+figures.show(figures.masks.both_masks(both_for, lengths), caption=f"Computed with {both_for.whose}.")
 
 # %% [markdown]
 # In the last rows of the short sentences, the query is padding. That does no harm: no word sees these positions, and the
@@ -342,22 +318,8 @@ def example_scores(T=6, K=4, seed=4):
 
 # %% tags=["demo"]
 # @title A slider: the fill and the size of the scores, and what gets through
-def filled(fill, times):
-    mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
-    weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
-    through = (weights * mask).sum(-1).max()
-    picture = figures.masks.weights({f"on the future: {through:.4f}": (weights, None)}, stairs=True)
-    return figures.with_alt_text(
-        picture, f"Weights, blocked scores set to {fill}: {through:.4f} of a row above the diagonal."
-    )
-
-
-sliders.slider(
-    filled,
-    strip={"fill": [0.0, -4.0, -torch.inf]},
-    fill=[0.0, -1.0, -2.0, -4.0, -6.0, -8.0, -16.0, -32.0, -torch.inf],
-    times=[1, 5, 25],
-)
+mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+sliders.slider(figures.masks.let_through, mask, example_scores())
 
 # %% [markdown]
 # Only −∞ works for all scores.
@@ -467,38 +429,14 @@ grade(masked_softmax)
 softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
 scores = sentence.x @ sentence.x.T / 3**0.5
-figures.show(
-    figures.masks.before_and_after(scores, mask, softmax_of(scores, mask), words),
-    alt="Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
-    "1.00 in the first cell, every row sharing 1 among the cells up to the diagonal.",
-    caption=f"Computed with {softmax_of.whose}.",
-)
+drawn = figures.masks.before_and_after(scores, mask, softmax_of(scores, mask), words)
+figures.show(drawn, caption=f"Computed with {softmax_of.whose}.")
 
 # %% tags=["demo"]
 # @title A row that is fully blocked, before and after the repair
 naive = use(fill_and_softmax)
-row_blocked = mask | (torch.arange(6) == 3)[:, None]
-panels = {
-    "before: fill, then softmax": (naive, naive(scores, row_blocked)),
-    "after: masked_softmax": (softmax_of, softmax_of(scores, row_blocked)),
-}
-fig, axes = figures.row(4, width=3.5, height=3.5)
-details = []
-for (title, (function, weights)), left, right in zip(panels.items(), axes[::2], axes[1::2]):
-    _, gradient = gradient_of_w(function)
-    hidden = row_blocked if weights.isfinite().all() else mask & weights.isfinite()
-    figures.heat_map(weights, ax=left, rows=words, columns=words, part="weights", title=title, blocked=hidden)
-    figures.heat_map(gradient, ax=right, kind="scores", limit=2.0, title="gradient of W")
-    left.tick_params(axis="x", rotation=60)
-    details.append(
-        f"{title}: row 3 of the weights is {'NaN' if weights[3].isnan().any() else 'blocked, without weights'}, "
-        f"and {int(gradient.isfinite().sum())} of 4 entries of the gradient are numbers"
-    )
-figures.show(
-    fig,
-    alt=f"Two maps of weights, each beside the gradient of W. {'; '.join(details)}.",
-    caption=f"The sum of row 3 is now {float(softmax_of(scores, row_blocked)[3].sum()):g}. Before: {naive.whose}. After: {softmax_of.whose}.",
-)
+drawn = figures.masks.blocked_row([naive, softmax_of], scores, mask, gradient_of_w, words)
+figures.show(drawn, caption=f"Before: {naive.whose}. After: {softmax_of.whose}.")
 
 # %% [markdown]
 # ## 4. Attention with a mask
@@ -568,17 +506,8 @@ def example_tokens(T=6, D=4, seed=8):
 # @title Weights without a mask and with one
 attend = use(masked_attention, torch_fallbacks.masked_attention)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
-x = sentence.x
-panels = {
-    "bidirectional": (attend(x, x, x)[1], None),
-    "causal": (attend(x, x, x, mask)[1], mask),
-}
-figures.show(
-    figures.masks.weights(panels, words),
-    alt="Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the "
-    "triangle above the diagonal is hatched, and each row's weights are spread over what is left.",
-    caption=f"The same words, without and with a mask. Computed with {attend.whose}.",
-)
+drawn = figures.masks.without_and_with(attend, mask, sentence.x, words)
+figures.show(drawn, caption=f"Computed with {attend.whose}.")
 
 # %% [markdown]
 # *bank* sees everything either way. In the other rows, the remaining weights grow in proportion.
@@ -621,17 +550,8 @@ print(f"the function, given ~mask, differs from the module by {(negated - by_mod
 # %% tags=["demo"]
 # @title The same mask, given to both: two pictures
 attend = use(masked_attention, torch_fallbacks.masked_attention)
-panels = {
-    "nn.MultiheadAttention\n(attn_mask=mask)": (by_module, mask),
-    "F.scaled_dot_product_attention\n(attn_mask=mask)": (by_function, ~mask),
-}
-figures.show(
-    figures.masks.weights(panels, words, stairs=True, cell=0.5),
-    alt="Two maps of weights, with the same mask given to both. nn.MultiheadAttention fills the triangle below the stairs. "
-    "F.scaled_dot_product_attention fills the triangle above them; its last row is hatched throughout.",
-    caption=f"Orange stairs: where the future begins. {attend.whose[0].upper()}{attend.whose[1:]} differs from the left map by "
-    f"{(attend(x, x, x, mask)[1][0] - by_module).abs().max():.0e}.",
-)
+drawn = figures.masks.both_conventions(by_module, by_function, attend(x, x, x, mask)[1][0], mask, words)
+figures.show(drawn, caption=f"Computed with {attend.whose}.")
 
 # %% [markdown]
 # On the right, *The* sees all that it must not see, and *bank* sees nothing. (`nn.MultiheadAttention` takes padding as
@@ -775,17 +695,7 @@ check(who_sees_whom)
 # %% tags=["demo"]
 # @title The eight suspects, measured
 measure = use(who_sees_whom)
-measured = {
-    f"suspect {letter}": measure(sample_models.suspect(letter), example_tokens()) for letter in sample_models.SUSPECTS
-}
-figures.show(
-    figures.masks.tables(measured, per_row=4, stairs=True),
-    alt="Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the "
-    "stairs only. C: two steps beyond the stairs. E: the first three positions see one another. F: "
-    "ticks on and above the diagonal, but a single one in row 4 and none in the last row. G: one step beyond "
-    "the stairs. H: below the stairs, but row 3 has only key 0, and rows 4 and 5 have only the first keys and their own.",
-    caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
-)
+figures.show(figures.masks.suspects(measure, example_tokens()), caption=f"Computed with {measure.whose}.")
 
 # %% [markdown]
 # F blocks the diagonal, yet most of it is ticked, because each token makes the query of its own output. In its last two
@@ -972,17 +882,7 @@ runs = {name: losses for name, (model, losses) in trained.items()}
 
 # %% tags=["demo"]
 # @title The losses of the models
-figures.show(
-    figures.losses(
-        runs,
-        {"nothing can be learned, ln 8": math.log(8)},
-        names="ends",
-        ylabel="loss (nats per token)",
-    ),
-    alt="Loss against training step. With a right mask it stays at 2.08. Without a mask, and with one key too many, it falls "
-    "to 0.2 within 25 steps. With blocked scores lowered by 6 it stays near 2.08 for about 80 steps, then falls below 1.",
-    caption=f"Training on random tokens. Computed with {attend.whose}.",
-)
+figures.show(figures.masks.on_noise(runs), caption=f"Computed with {attend.whose}.")
 
 # %% [markdown]
 # With one key too many, the loss falls in a few steps. It stays above 0, because the last answer is not in the input. The
@@ -1021,22 +921,8 @@ predict("the position that fails", ...)
 # @title Accuracy at each position, without a mask and with one
 by_position = use(accuracy_by_position)
 ids = torch.randint(8, (1000, 13), generator=torch.Generator().manual_seed(1))
-fig, axes = figures.row(2, width=4.8, height=2.9)
-details = []
-for ax, name in zip(axes, ("no mask", "right mask")):
-    with torch.no_grad():
-        share = by_position(trained[name][0](ids[:, :-1]), ids[:, 1:])
-    figures.bars(share, [str(i) for i in range(12)], ax=ax, title=name, limit=1.15)
-    ax.set_xlabel("position")
-    ax.axhline(1 / 8, color="grey", linestyle=":")
-    details.append(
-        f"{name}: {share[:-1].min():.2f} to {share[:-1].max():.2f} at positions 0 to 10, {share[-1]:.2f} at position 11"
-    )
-figures.show(
-    fig,
-    alt=f"Two bar charts of accuracy at positions 0 to 11. {'; '.join(details)}.",
-    caption=f"Dotted: guessing, 1/8. Accuracy: {by_position.whose}. Attention: {attend.whose}.",
-)
+drawn = figures.masks.accuracies(by_position, {name: trained[name][0] for name in ("no mask", "right mask")}, ids)
+figures.show(drawn, caption=f"Accuracy: {by_position.whose}. Attention: {attend.whose}.")
 
 # %% [markdown]
 # Only the last position has to predict, because its answer is not in the input. And when a model writes, only the last
@@ -1170,11 +1056,7 @@ check("experiment", finding)
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.current_model()
-figures.show(
-    figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 and 4. Hatched: blocked. {so_far.whose}",
-)
+figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 
 # %% [markdown]
 # Now try your functions on a sentence that you type:
@@ -1231,13 +1113,7 @@ check(sliding_window)
 # @title What you have built so far
 attend = use(masked_attention, torch_fallbacks.masked_attention)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
-x = sentence.x
-output, weights = attend(x, x, x, mask)
-hatched = weights.masked_fill(mask, -torch.inf)  # the diagram hatches -inf
-figures.show(
-    figures.overview("mask", complete=True, x=x, scores=x @ x.T, weights=hatched, output=output),
-    caption=f"Scores, weights and output of the six words; hatched: blocked. Computed with {attend.whose}.",
-)
+figures.show(figures.masks.so_far(attend, mask, sentence.x), caption=f"Computed with {attend.whose}.")
 
 # %% [markdown]
 # **To read on:**

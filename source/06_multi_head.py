@@ -81,18 +81,7 @@ predict("the reach of one head", ...)
 
 # %% tags=["demo"]
 # @title What one head and what two heads can reach
-generator = torch.Generator().manual_seed(0)
-values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): colour and shape of each word
-a = torch.rand(250, 2, generator=generator)  # the weight that each of two heads gives word 0
-
-one = a[:, :1] * values[0] + (1 - a[:, :1]) * values[1]  # (250, 2): one weight for both facts
-two = a * values[0] + (1 - a) * values[1]  # (250, 2): one weight for the colour, one for the shape
-figures.show(
-    figures.multi_head.reach({"one head": one, "two heads": two}, values, torch.tensor([1.0, 1.0])),
-    alt="Two panels with colour across and shape upwards. With one head the dots are on the straight line from value 0 at "
-    "(1, 0) to value 1 at (0, 1), and miss the star at (1, 1). With two heads they fill the square, star included.",
-    caption="Each dot is the output for one choice of weights.",
-)
+figures.show(figures.multi_head.reach())
 
 # %% [markdown]
 # Can a clever $\mathbf{W}_v$, or a matrix after the head, rescue one head? No.
@@ -183,14 +172,8 @@ print("two heads, side by side and mixed:", tuple(by_loop.shape))
 # %% tags=["demo"]
 # @title Two heads: queries, keys, weights, values, outputs
 one_head = use(attend)
-q, k, v = (torch.stack([X @ head[i] for head in heads]) for i in range(3))  # each (H, T, K)
-found, maps = one_head(q, k, v)  # (H, T, K), (H, T, T)
-favourites = maps.argmax(-1)  # (H, T)
-figures.show(
-    figures.heads(q, k, v, maps, found, words),
-    caption=f"Each head weighs the words in its own way: for {int((favourites[0] != favourites[1]).sum())} of the 6 "
-    f"words, the two heads prefer different ones. Computed with {one_head.whose}.",
-)
+drawn = figures.multi_head.two_heads(one_head, X, heads, words)
+figures.show(drawn, caption=f"Computed with {one_head.whose}.")
 
 # %% [markdown]
 # ### One matrix for all heads
@@ -206,12 +189,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title One packed matrix, and the columns of each head
-figures.show(
-    figures.multi_head.packed(n_heads=2, tokens=T, width=D),
-    alt="X, a plain grid of 6 by 8, times W_q, a grid of 8 by 8 whose left half belongs to head 0 "
-    "and right half to head 1, equals Q, a grid of 6 by 8 with the same two halves.",
-    caption="Every head owns a band of columns, in the matrix and in the result.",
-)
+figures.show(figures.multi_head.packed(n_heads=2, tokens=T, width=D))
 
 # %%
 W_q, W_k, W_v = (torch.cat(matrices, dim=1) for matrices in zip(*heads))  # each (D, D)
@@ -269,22 +247,7 @@ check(addresses)
 # %% tags=["demo"]
 # @title The addresses after reshape alone, and in the heads that you want
 where = use(addresses)
-cut = small.reshape(2, 4, 3)
-figures.show(
-    figures.multi_head.addresses(
-        {
-            "small\nstrides (6, 1)": small,
-            f"reshape(2, 4, 3)\nstrides {cut.stride()}": where(cut.shape, cut.stride()),
-            "wanted\nstrides (3, 6, 1)": where((2, 4, 3), (3, 6, 1)),
-        },
-        band=3,
-        width=6,
-    ),
-    alt="Tables of the addresses 0 to 23, shaded by the head that should own them. In small, four words of six, head 0 "
-    "owns the left three columns. After reshape, head 0 has the addresses 0 to 11, half of them from head 1's columns. "
-    "Wanted: head 0 has 0 1 2, 6 7 8, 12 13 14 and 18 19 20, all its own.",
-    caption=f"A dot marks the numbers that belong to head 1. Computed with {where.whose}.",
-)
+figures.show(figures.multi_head.cut_by_reshape(where, small), caption=f"Computed with {where.whose}.")
 
 # %% [markdown]
 # ### Predict: the right transpose
@@ -299,16 +262,7 @@ predict("the right transpose", ...)
 
 # %% tags=["demo"]
 # @title All ways to (2, 4, 3) with a reshape and a reordering of its dimensions
-ways = {}
-for sizes in itertools.permutations((2, 4, 3)):
-    ways[f"reshape{sizes}"] = small.reshape(sizes).permute([sizes.index(size) for size in (2, 4, 3)])
-right = [name for name, way in ways.items() if torch.equal(way, wanted)]
-figures.show(
-    figures.multi_head.addresses(ways, band=3, width=6),
-    alt="Six pairs of tables, all of shape (2, 4, 3), one for each order of the sizes 2, 4 and 3 in reshape. Only after "
-    "reshape(4, 2, 3) does head 0 have just its own columns; the other five mix both heads' numbers, or words.",
-    caption=f"Six ways, one shape. Only {' and '.join(right)} gives what you want.",
-)
+figures.show(figures.multi_head.six_ways(small, wanted))
 
 # %% [markdown]
 # So first cut each word's row into $H$ pieces. Then swap words and heads.
@@ -498,24 +452,7 @@ yours = lm.compare(split=split_heads, merge=merge_heads)
 
 # %% tags=["demo"]
 # @title From x to the output, with all shapes
-figures.show(
-    figures.multi_head.shapes(
-        [
-            ("", "x\n(B, T, D)"),
-            ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"),
-            ("split", "q, k, v\n(B, H, T, K)"),
-            ("q · kᵀ / √dₖ", "scores\n(B, H, T, S)"),
-            ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
-            ("· v", "heads\n(B, H, T, K)"),
-            ("merge", "merged\n(B, T, D)"),
-            ("W_o", "output\n(B, T, D)"),
-        ]
-    ),
-    alt="Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, "
-    "T, D); split into (B, H, T, K); scores (B, H, T, S); weights (B, H, T, S); outputs of the heads "
-    "(B, H, T, K); merged (B, T, D); output (B, T, D).",
-    caption="From x to output. Keys and values have S rows instead of T if they come from another sentence.",
-)
+figures.show(figures.multi_head.shapes())
 
 # %% [markdown]
 # Three details decide whether the module is right.
@@ -854,25 +791,7 @@ check(share_back)
 # %% tags=["demo"]
 # @title Twelve heads: the mean weight on the word itself, the word before, and the last time
 share = use(share_back)
-distances = {"itself": 0, "the word before": 1, "the same word last time": 12, "the word after that": 11}
-places = [(layer, head) for layer in range(3) for head in range(4)]
-measured = torch.stack(
-    [
-        torch.stack([share(lm.look(twice, layer, head).weights, distance) for distance in distances.values()])
-        for layer, head in places
-    ]
-)  # (12, 4)
-names = [f"layer {layer}, head {head}" for layer, head in places]
-figures.show(
-    figures.heat_map(measured, rows=names, columns=list(distances), size=(5.4, 6.0)),
-    alt="A heat map with twelve heads as rows and four kinds of words as columns. "
-    + ". ".join(
-        f"{column}: highest for {names[int(values.argmax())]} with {values.max():.2f}"
-        for column, values in zip(distances, measured.T)
-    )
-    + ". All four heads of layer 2 have more than 0.8 on the word after the same word last time.",
-    caption=f"Columns are 0, 1, 12 and 11 positions back. Computed with {share.whose}.",
-)
+figures.show(figures.multi_head.twelve_heads(lm, twice, share), caption=f"Computed with {share.whose}.")
 
 # %% [markdown]
 # ### What each head looks at
@@ -907,49 +826,19 @@ for silent in ([0, 2], [1, 3]):
 
 # %% tags=["demo"]
 # @title Four heads on our sentence
-chosen = {
-    "0, 2: the same word": (0, 2),
-    "0, 3: many words": (0, 3),
-    "1, 2: the word before": (1, 2),
-    "1, 1: the verb": (1, 1),
-}
-looks = torch.stack([lm.look(" ".join(words), layer, head).weights for layer, head in chosen.values()])  # (4, T, T)
-later = torch.ones(6, 6, dtype=torch.bool).triu(1)
-figures.show(
-    figures.multi_head.side_by_side(looks, rows=words, titles=list(chosen), blocked=later),
-    alt="Four causal heat maps over the six words. The same word: every word looks at itself, and the second the at both. "
-    "Many words: weights are spread over the row. The word before: the and river look at reached, bank mostly at river. "
-    "The verb: the, river and bank look at reached.",
-    caption="Layer and head are above each map. Hatched: blocked by the causal mask.",
-)
+figures.show(figures.multi_head.four_heads(lm))
 
 # %% [markdown]
 # Choose a word and follow its lines. A thicker line is a higher weight.
 
 
-# %%
-def lines_from(word):
-    """The figure of where one word looks, head by head."""
-    i = words.index(word)
-    fig = figures.multi_head.looks(looks, words, i, list(chosen))
-    most = [words[int(row.argmax())] for row in looks[:, i]]
-    seen = ", ".join(f"{head}: {answer}" for head, answer in zip(chosen, most))
-    return figures.with_alt_text(fig, f"Lines from the word {word} in four panels, the thickest ones to: {seen}.")
-
-
 # %% tags=["demo"]
 # @title Slider: where each word looks
-sliders.slider(lines_from, strip=["bank"], start={"word": "reached"}, word=words)
+sliders.slider(figures.multi_head.where_it_looks, lm)
 
 # %% tags=["demo"]
 # @title The mean over the heads of layer 1
-layer_1 = torch.stack([lm.look(" ".join(words), 1, head).weights for head in range(4)])
-figures.show(
-    figures.multi_head.side_by_side(layer_1.mean(0)[None], rows=words, titles=["mean of layer 1"], blocked=later),
-    alt="One causal heat map, the mean over the four heads of layer 1. Boat looks at The, and the at reached, with more than 0.8. "
-    "The rows of river and bank are mixtures: the weight is spread over several words.",
-    caption="The mean is what nn.MultiheadAttention returns by default. You can no longer see what each head does.",
-)
+figures.show(figures.multi_head.mean_of_heads(lm))
 
 # %% [markdown]
 # BERT may look ahead. It has heads for the word before, for the word after, and for the token that opens the text ([Clark
@@ -1070,21 +959,12 @@ predict("the worst number of heads", ...)
 # %% tags=["demo"]
 # @title Loss curves of one head and of two, and the loss that each number of heads reaches
 runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
-figures.show(
-    figures.multi_head.by_number({n: losses for n, (losses, _) in runs.items()}, floor=0.5),
-    caption=f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
-)
+drawn = figures.multi_head.by_number({n: losses for n, (losses, _) in runs.items()}, floor=0.5)
+figures.show(drawn, caption=f"Trained with {Heads.whose}.")
 
 # %% tags=["demo"]
 # @title The weights of the two heads after training
-numbered = [f"position {i}" for i in range(8)]
-figures.show(
-    figures.multi_head.side_by_side(runs[2][1].mean(0), rows=numbered, columns="01234567"),
-    alt="The weights of the two heads after training, over eight positions, mean over 64 sentences. One "
-    "head has a dark line one step under the diagonal, the other two steps under it; both "
-    "lines continue at the top right corner, because the words sit in a circle.",
-    caption="The two heads divided the two questions between them.",
-)
+figures.show(figures.multi_head.two_questions(runs[2][1]))
 
 # %% [markdown]
 # Nobody assigned the questions. By chance, one head is a little better at one of them. It gets the stronger gradient for
@@ -1179,20 +1059,7 @@ trained = {name: {which: learn(make, task) for which, make in makers.items()} fo
 
 # %% tags=["demo"]
 # @title The losses of all three on each task
-guessing = {"guessing, ln 16": torch.tensor(16.0).log().item()}
-fig, axes = figures.row(3, width=3.4, height=3.0)
-for ax, (name, curves) in zip(axes, trained.items()):
-    figures.losses(curves, guessing, every=10, ax=ax, ylabel="", title=name)
-axes[0].set_ylabel("training loss")
-figures.show(
-    fig,
-    alt="Loss curves of three layers in three tasks. Copy: all three fall to 0 within forty steps. "
-    "Reverse: right and wrong merge fall to 0, wrong split stays at 2.77. Predict: right and "
-    "wrong split stay at 2.77, wrong merge falls to "
-    f"{trained['predict']['wrong merge'][-1]:.2f}, which is impossible without seeing the "
-    "future.",
-    caption=f'"right" is {Heads.whose}.',
-)
+figures.show(figures.multi_head.three_tasks(trained), caption=f'"right" is {Heads.whose}.')
 
 # %% [markdown]
 # No task exposes both bugs. Copying, a usual first test, exposes neither.
@@ -1231,32 +1098,11 @@ check(shuffle_error)
 
 # %% tags=["demo"]
 # @title The largest difference that each of the three tests finds
+from course.models import layer_tests
+
 unshuffled = use(shuffle_error)
-
-
-@torch.no_grad()
-def examine(attention):
-    """The largest difference that each test finds, for a layer of width 32 with 4 heads."""
-    generator = torch.Generator().manual_seed(5)
-    x = torch.randn(4, 8, 32, generator=generator)
-    order = torch.randperm(8, generator=generator)
-    causal = torch.ones(8, 8, dtype=torch.bool).triu(1)
-    changed = torch.cat([x[:, :-1], torch.randn(4, 1, 32, generator=generator)], dim=1)
-    matrices = [torch.randn(32, 32, generator=generator) / 32**0.5 for _ in range(4)]
-    give_weights(attention, *matrices)
-    reference = give_weights(BuiltIn(32, 4), *matrices)
-    earlier = attention(x, mask=causal)[0] - attention(changed, mask=causal)[0]
-    return {
-        "shuffle": unshuffled(attention(x)[0], attention(x[:, order])[0], order).item(),
-        "change the last word": earlier[:, :-1].abs().max().item(),
-        "compare": (attention(x)[0] - reference(x)[0]).abs().max().item(),
-    }
-
-
-for name, make in makers.items():
-    found = examine(make())
-    marks = (f"{what}: {'✗' if size > 1e-4 else '✓'} {size:.0e}" for what, size in found.items())
-    print(f"{name:12}", "   ".join(marks))
+layers = {name: make() for name, make in makers.items()}
+layer_tests.report(layers, BuiltIn(32, 4), give_weights, unshuffled)
 
 # %% [markdown]
 # ### What the tests find
@@ -1343,11 +1189,7 @@ print("Counted by", count.whose)
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.current_model()
-figures.show(
-    figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 to 5, in two heads. Hatched cells: blocked. {so_far.whose}",
-)
+figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 
 # %% [markdown]
 # Both heads still look for equal letters. But each compares only its half of the numbers, so they do not always agree.
@@ -1408,14 +1250,7 @@ check(value_output_matrices)
 # %% tags=["demo"]
 # @title The diagram up to here, with the numbers of head 0
 one_head = use(attend)
-q, k, v = (X @ matrices for matrices in heads[0])
-output, weights = one_head(q, k, v)
-figures.show(
-    figures.overview(
-        "heads", complete=True, x=X, q=q, k=k, v=v, scores=q @ k.T / K**0.5, weights=weights, output=output
-    ),
-    caption=f"Head 0 of section 2. Computed with {one_head.whose}.",
-)
+figures.show(figures.multi_head.so_far(one_head, X, heads[0]), caption=f"Computed with {one_head.whose}.")
 
 # %% [markdown]
 # **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2, where heads come from · [Are

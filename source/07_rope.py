@@ -93,11 +93,7 @@ predict("the output of boat", ..., (before - after).abs().max())
 
 # %% tags=["demo"]
 # @title The weights of both sentences
-panels = {"as it was": plain_weights(X), "scrambled": plain_weights(X[permutation])}
-figures.show(
-    figures.rope.maps(panels, {"as it was": words, "scrambled": scrambled_words}),
-    caption="Compare the row of boat in both maps, word by word.",
-)
+figures.show(figures.rope.two_orders(plain_weights(X), plain_weights(X[permutation]), words, scrambled_words))
 
 # %% [markdown]
 # Each weight is the same as before; only rows and columns have moved. No position occurs in the formula, and a sum does not
@@ -210,15 +206,7 @@ check(turn)
 # %% tags=["demo"]
 # @title A slider: one vector, turned by hand
 turn_by = use(turn)
-vector = torch.tensor([2.0, 0.5])
-
-
-def by_hand(angle):
-    """A picture of a vector and of the same vector turned by an angle."""
-    return figures.rope.by_hand(vector, turn_by(vector, angle), angle)
-
-
-sliders.slider(by_hand, start={"angle": 1.0}, strip=[0.5, 1.0, 2.0, 6.3], angle=[round(0.1 * i, 1) for i in range(64)])
+sliders.slider(figures.rope.one_angle, turn_by)
 print("Dashed: the vector before it is turned. Computed with", turn_by.whose)
 
 # %% [markdown]
@@ -227,12 +215,7 @@ print("Dashed: the vector before it is turned. Computed with", turn_by.whose)
 # %% tags=["demo"]
 # @title One vector at six positions
 turn_by = use(turn)
-six = torch.stack([turn_by(torch.tensor([2.0, 0.5]), position) for position in range(6)])  # (6, 2)
-figures.show(
-    figures.rope.turned(six, range(6)),
-    caption="One vector at positions 0 to 5. Each step turns it by one radian, 57 degrees; its length stays the same. "
-    f"Computed with {turn_by.whose}.",
-)
+figures.show(figures.rope.six_positions(turn_by), caption=f"Computed with {turn_by.whose}.")
 
 # %% [markdown]
 # Now turn a query at position $m$ and a key at position $n$, and take their dot product. What changes the score?
@@ -240,21 +223,7 @@ figures.show(
 # %% tags=["demo"]
 # @title Sliders: the positions of a query and of a key
 turn_by = use(turn)
-
-
-def query_and_key(query_at, key_at):
-    """A picture of a query and a key, each turned by its position."""
-    query, key = torch.tensor([1.5, 0.4]), torch.tensor([1.0, 0.9])
-    return figures.rope.pair(turn_by(query, query_at), turn_by(key, key_at), (query_at, key_at))
-
-
-sliders.slider(
-    query_and_key,
-    start={"query_at": 1, "key_at": 2},
-    strip=[{"query_at": m, "key_at": n} for m, n in ((1, 2), (4, 5), (11, 12), (1, 3))],
-    query_at=(0, 12, 1),
-    key_at=(0, 12, 1),
-)
+sliders.slider(figures.rope.two_positions, turn_by)
 print("Computed with", turn_by.whose)
 
 # %% [markdown]
@@ -323,11 +292,7 @@ grade(rope_frequencies)
 # %% tags=["demo"]
 # @title The clocks of four pairs
 speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
-figures.show(
-    figures.rope.clocks(speeds(8), [0, 1, 10, 100, 1000]),
-    caption="The hands of four pairs at five positions; all start at the right. Above each column: how many positions a full "
-    f"turn takes. Computed with {speeds.whose}.",
-)
+figures.show(figures.rope.clocks(speeds(8), [0, 1, 10, 100, 1000]), caption=f"Computed with {speeds.whose}.")
 
 # %%
 speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
@@ -527,24 +492,12 @@ def counted(x):
 
 # %% tags=["demo"]
 # @title The scores at all pairs of positions
-figures.show(
-    figures.rope.score_tables({"query and key rotated": score_table(counted, counted)}),
-    caption=f"One query, one key, at 8 times 8 positions. Computed with {rotate.whose}.",
-)
+drawn = figures.rope.score_tables({"query and key rotated": score_table(counted, counted)})
+figures.show(drawn, caption=f"One query, one key, at 8 times 8 positions. Computed with {rotate.whose}.")
 
 # %% tags=["demo"]
 # @title The score against the gap, around three positions
-gaps = torch.arange(-40, 41)
-curves = {}
-for start in (100, 1000, 9000):
-    around = rotate(k.expand(len(gaps), 64), start + gaps)  # (81, 64): the key at each position around the query's
-    curves[f"query at {start}"] = around @ rotate(q[None], torch.tensor([start]))[0]
-figures.show(
-    figures.curves(gaps, curves, xlabel="gap n − m", ylabel="score"),
-    alt="Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They "
-    f"coincide: they differ by {(curves['query at 100'] - curves['query at 9000']).abs().max():.3f} at most.",
-    caption=f"Three starting points, one curve. Computed with {rotate.whose}.",
-)
+figures.show(figures.rope.against_gap(rotate, q, k), caption=f"Computed with {rotate.whose}.")
 
 # %% [markdown]
 # The curve is not symmetric, and it is not highest at the gap 0. The gap that a head prefers depends on $\mathbf{q}$ and
@@ -561,10 +514,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Eight numbers in both layouts
-figures.show(
-    figures.rope.layouts(8),
-    caption="Each pair keeps its two numbers, their order and its frequency; only the order in memory differs.",
-)
+figures.show(figures.rope.layouts(8))
 
 # %% [markdown]
 # ### Exercise 4: `to_half_split(x)`
@@ -620,20 +570,8 @@ R_halves = P @ R_neighbours @ P.mT
 
 # %% tags=["demo"]
 # @title The rotation of neighbours, the permutation, and the rotation of halves
-fig, axes = figures.row(3, width=3.5, height=3.5)
-names = [f"x{i}" for i in range(8)]
-new_names = [names[i] for i in (0, 2, 4, 6, 1, 3, 5, 7)]
-look = {"kind": "scores", "limit": 1.0}
-figures.heat_map(R_neighbours, ax=axes[0], rows=names, columns=names, title="neighbours, $R$", **look)
-figures.heat_map(P, ax=axes[1], rows=new_names, columns=names, title="permutation, $P$", **look)
-figures.heat_map(R_halves, ax=axes[2], rows=new_names, columns=new_names, title="halves, $P R P^T$", **look)
-figures.show(
-    fig,
-    alt="Three 8 by 8 matrices. Left, the rotation of neighbours: four 2 by 2 blocks along the diagonal. Middle, the "
-    "permutation: a single 1 in each row and column, so that x0, x2, x4, x6 come first. Right, the rotation of halves: "
-    "the same numbers on three diagonals, in the middle and four cells above and below it.",
-    caption=f"Position 1, base 4. Computed with {rotate.whose} and {halve.whose}.",
-)
+drawn = figures.rope.as_matrices(R_neighbours, P, R_halves)
+figures.show(drawn, caption=f"Computed with {rotate.whose} and {halve.whose}.")
 
 # %% [markdown]
 # ### Step: rotate in the other layout (extra)
@@ -793,12 +731,8 @@ print("Computed with", Rotary.whose)
 
 # %% tags=["demo"]
 # @title The weights of the first head, without and with positions
-panels = {"all positions 0": same_weights[0, 0], "positions 0 … 5": order_weights[0, 0]}
-figures.show(
-    figures.rope.maps(panels, dict.fromkeys(panels, hamlet)),
-    caption="Head 0. Left, both rows of “to” are the same, and so are both columns. Right, no two rows are alike. "
-    f"Computed with {Rotary.whose}.",
-)
+drawn = figures.rope.with_positions(same_weights[0, 0], order_weights[0, 0], hamlet)
+figures.show(drawn, caption=f"Computed with {Rotary.whose}.")
 
 # %% [markdown]
 # ### Does it learn? (extra)
@@ -1024,24 +958,8 @@ for method, losses in readings.items():
 
 # %% tags=["demo"]
 # @title The loss by position: before, and with three remedies
-fig, axes = figures.row(1, width=7.2, height=3.6)
-middles = torch.arange(12) * 16 + 8.0
-by_position = {
-    method: torch.stack([part.mean() for part in losses.split(16, dim=1)]) for method, losses in readings.items()
-}
-figures.curves(
-    middles, by_position, ax=axes[0], names="legend", xlabel="position", ylabel="loss (nats)",
-    title="The small model reads 192 tokens",
-)  # fmt: skip
-axes[0].axvline(TRAINED, ymax=0.6, color="grey", linestyle=":", linewidth=1.2)  # ends below the legend
-at_end = ", ".join(f"{method} {values[-1]:.1f}" for method, values in by_position.items())
-figures.show(
-    fig,
-    alt=f"The loss by position for four sets of frequencies, with a dotted line at 96. As trained, it is low up to the line "
-    "and then rises steeply. Interpolation is worse before the line and better after it. A larger base delays the rise. "
-    f"YaRN stays low throughout. At the end: {at_end}.",
-    caption=f"Dotted: the end of the trained length. Computed with {slower.whose} and {turn_with.whose}.",
-)
+drawn = figures.rope.by_position(readings, TRAINED)
+figures.show(drawn, caption=f"Computed with {slower.whose} and {turn_with.whose}.")
 
 # %% [markdown]
 # Interpolation slows down the pairs that tell neighbours apart, so the first half gets worse. The larger base keeps those
@@ -1111,11 +1029,7 @@ check("experiment", finding)
 # @title The model so far, and what its letters attend to
 from course import staged_model
 
-so_far = staged_model.current_model()
-figures.show(
-    figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 to 6, now with positions. Hatched cells: blocked. {so_far.whose}",
-)
+figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 
 # %% [markdown]
 # Its weights are random. In lesson 8 this layer learns to write, inside a block that you build there.
@@ -1165,23 +1079,8 @@ check(alibi_bias)
 
 # %% tags=["demo"]
 # @title What you have built so far
-with torch.no_grad():
-    of_q, of_k, of_v = attention.W_qkv(spoken).unflatten(-1, (3, 2, 8))[0, :, :, 0].unbind(1)  # (T, K) each, head 0
-    of_scores = rotate(of_q, torch.arange(6)) @ rotate(of_k, torch.arange(6)).mT / 8**0.5
-    of_weights = of_scores.softmax(-1)
-figures.show(
-    figures.overview(
-        "rotation",
-        complete=True,
-        q=of_q,
-        k=of_k,
-        v=of_v,
-        scores=of_scores,
-        weights=of_weights,
-        output=of_weights @ of_v,
-    ),
-    caption=f"Head 0 on “to be or not to be”. Computed with {rotate.whose} and {Rotary.whose}.",
-)
+drawn = figures.rope.so_far(attention, spoken, rotate)
+figures.show(drawn, caption=f"Computed with {rotate.whose} and {Rotary.whose}.")
 
 # %% [markdown]
 # **To read on:** Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), sections 3.2 and 3.4 · Biderman et al., [Rotary

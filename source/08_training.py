@@ -106,14 +106,8 @@ copying, before, after = learn_to_copy()
 
 # %% tags=["demo"]
 # @title The loss of copying, and what each letter attends to
-figures.show(
-    figures.losses({"loss of copying": copying}, {"guessing, ln 26": math.log(26)}, ylabel="loss in nats"),
-    caption=f"The loss of each of {len(copying)} steps.",
-)
-figures.show(
-    figures.training.heads({"before": before, "after": after}, "keyboard"),
-    caption="The weights of both heads, before and after training. Without a mask, every letter sees all eight.",
-)
+figures.show(figures.training_runs.copying(copying))
+figures.show(figures.training_runs.copied(before, after))
 
 # %% [markdown]
 # Nothing in the code mentions the diagonal. The heads attend to it because this lowers the loss. Where one head attends to
@@ -148,12 +142,7 @@ print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out; {N} i
 
 # %% tags=["demo"]
 # @title A batch of three windows
-starts = [0, 23, 60]
-as_words = [words[i] for i in train_ids[:100].tolist()]
-figures.show(
-    figures.training.batch([as_words[s : s + 8] for s in starts], [as_words[s + 1 : s + 9] for s in starts]),
-    caption="Three windows of eight tokens, from the starts 0, 23 and 60.",
-)
+figures.show(figures.training_runs.windows(train_ids, words))
 
 # %% [markdown]
 # ### Predict: questions in a window
@@ -224,11 +213,7 @@ batch = use(get_batch, otherwise=in_order)
 
 # %% tags=["demo"]
 # @title How often each start is drawn from a text of 13 tokens
-inputs, targets = batch(torch.arange(13), 4, 900, torch.Generator().manual_seed(0))
-figures.show(
-    figures.training.starts(torch.bincount(inputs[:, 0], minlength=9), draws=900),
-    caption=f"How often each of nine windows was drawn in 900 draws. Computed with {batch.whose}.",
-)
+figures.show(figures.training_runs.drawn_starts(batch), caption=f"Computed with {batch.whose}.")
 
 # %% [markdown]
 # ## 3. How surprised is it?
@@ -330,19 +315,10 @@ print("Computed with", loss_of.whose)
 
 # %% tags=["demo"]
 # @title The surprise at each token of a held-out story
-def token_by_token(logits, ids):
-    """The surprise of each token but the first, (L - 1,): logits (L - 1, N) predict ids[1:]."""
-    surprise = [loss_of(z[None, None], y[None, None]) for z, y in zip(logits, ids[1:], strict=True)]
-    return torch.stack(surprise).detach().cpu()
-
-
 quote = held_out[:24]
-quoted = [words[i] for i in quote.tolist()]
-by_counting = {name: token_by_token(counted[name][quote[:-1]], quote) for name in ("unigram", "bigram")}
-figures.show(
-    figures.training.surprise(quoted[1:], by_counting),
-    caption=f"The beginning of a held-out story, by two of the baselines. Computed with {loss_of.whose}.",
-)
+by_counting = {name: counted[name][quote[:-1]] for name in ("unigram", "bigram")}
+drawn = figures.training_runs.surprises(loss_of, quote, words, by_counting)
+figures.show(drawn, caption=f"The beginning of a held-out story, by two baselines. Computed with {loss_of.whose}.")
 
 # %% [markdown]
 # ## 4. A block, and a model
@@ -356,10 +332,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The block of GPT-2
-figures.show(
-    figures.training.block(),
-    caption="A block. Its input goes straight through; attention and MLP each read it and add their result.",
-)
+figures.show(figures.training.block())
 
 # %% [markdown]
 # Two ideas make deep models trainable:
@@ -535,10 +508,7 @@ print("Computed with", Block.whose)
 
 # %% tags=["demo"]
 # @title The block of Llama
-figures.show(
-    figures.training.block("modern"),
-    caption="The block with the four changes. No layer in it has a bias.",
-)
+figures.show(figures.training.block("modern"))
 
 # %% [markdown]
 # **RMSNorm** divides a vector by its *root mean square* and multiplies each entry by a learned gain, $\boldsymbol{\gamma}$
@@ -730,20 +700,7 @@ predict("the rate from which it never arrives", ...)
 
 # %% tags=["demo"]
 # @title Slider: eight steps down a parabola
-def descend(rate):
-    """A picture of eight steps down a parabola."""
-    path = [2.0]
-    for _ in range(8):
-        path.append(path[-1] - rate * path[-1])
-    return figures.training.descent(path, f"learning rate {rate}")
-
-
-sliders.slider(
-    descend,
-    start={"rate": 0.5},
-    strip=[0.1, 1.0, 1.8, 2.1],
-    rate=[0.02, 0.1, 0.3, 0.5, 0.8, 1.0, 1.3, 1.6, 1.8, 1.9, 2.0, 2.1],
-)
+sliders.slider(figures.training_runs.descend)
 
 # %% [markdown]
 # If the loss curves twice as sharply, this limit is half as large. The loss of a model curves differently in each direction,
@@ -814,18 +771,7 @@ rate = use(learning_rate, otherwise=in_stairs)
 
 # %% tags=["demo"]
 # @title Three schedules
-shapes = {"warm-up 100": (100, 0.0), "no warm-up": (0, 0.0), "warm-up 400, floor 0.001": (400, 1e-3)}
-figures.show(
-    figures.curves(
-        range(1000),
-        {name: [rate(n, warmup, 1000, 4e-3, floor) for n in range(1000)] for name, (warmup, floor) in shapes.items()},
-        xlabel="step",
-        ylabel="learning rate",
-    ),
-    alt=f"Three curves of the learning rate over 1000 steps with a peak of 0.004, by {rate.whose}. Each begins low while "
-    "it warms up, if it does, and then falls from the peak to its floor.",
-    caption=f"The learning rate over a thousand steps, with a peak of 0.004. Computed with {rate.whose}.",
-)
+figures.show(figures.training_runs.schedules(rate), caption=f"Computed with {rate.whose}.")
 
 # %% [markdown]
 # ## 7. One step
@@ -916,22 +862,8 @@ others = batch(held_out, 32, 32, torch.Generator().manual_seed(9))  # from held-
 
 # %% tags=["demo"]
 # @title Sixty steps on one batch
-parrot = make_model(block_size=32)
-optimizer = torch.optim.AdamW(parrot.parameters(), lr=3e-3)
-by_heart, elsewhere = [], []
-for i in range(60):
-    if i % 10 == 0:
-        with torch.no_grad():
-            elsewhere.append(loss_of(parrot(others[0]), others[1]).item())
-    by_heart.append(float(step(parrot, optimizer, *few)))
-figures.show(
-    figures.losses(
-        {"the one batch": by_heart, "held out": (range(0, 60, 10), elsewhere)},
-        {"uniform": lines["uniform"]},
-        ylabel="loss in nats",
-    ),
-    caption=f"The loss in sixty steps on one batch, and on held-out stories. Computed with {step.whose}.",
-)
+drawn = figures.training_runs.one_batch(make_model, step, loss_of, few, others, lines["uniform"])
+figures.show(drawn, caption=f"Computed with {step.whose}.")
 
 # %% [markdown]
 # ## 8. Looking without touching
@@ -1002,22 +934,17 @@ def in_any_mode(model, inputs, targets):
 
 measure = use(evaluate, otherwise=in_any_mode)
 
+
 # %% tags=["demo"]
 # @title Twenty measurements in each mode
-with torch.random.fork_rng(devices=[]):
-    torch.manual_seed(3)
-    leaky = make_model(block_size=32, d_model=32, n_blocks=2, dropout=0.3)
-    optimizer = torch.optim.AdamW(leaky.parameters(), lr=3e-3)
-    generator = torch.Generator().manual_seed(3)
-    for _ in range(60):
-        step(leaky, optimizer, *batch(train_ids, 32, 16, generator))
-    leaky.train()
-    noisy = [in_any_mode(leaky, *others) for _ in range(20)]
-    steady = [float(measure(leaky, *others)) for _ in range(20)]
+def train_leaky(model, optimizer, generator):
+    step(model, optimizer, *batch(train_ids, 32, 16, generator))
+
+
+measured = in_any_mode, measure, others, measure.whose
 figures.show(
-    figures.training.modes(noisy, steady, measured=measure.whose),
-    caption="The loss of one model on one batch, measured twenty times in each row."
-    + ("" if measure.passes else " Both rows are in training mode until your evaluate passes, so they look alike."),
+    figures.training_runs.twenty_measurements(make_model, train_leaky, *measured),
+    caption="" if measure.passes else "Both rows are in training mode until your evaluate passes, so they look alike.",
 )
 
 # %% [markdown]
@@ -1127,10 +1054,7 @@ def page(model, temperature, prompt="The captain", n_tokens=70):
 
 # %% tags=["demo"]
 # @title What the untrained model writes
-figures.show(
-    page(model, 1.0),
-    caption="The darker a token, the more surprised the model was by it. More than 3 nats are underlined.",
-)
+figures.show(page(model, 1.0))
 
 # %% [markdown]
 # ## 10. Training it
@@ -1261,11 +1185,7 @@ predict("the change that counts", ...)
 
 # %% tags=["demo"]
 # @title The recorded comparison
-figures.show(
-    figures.training.comparison(recorded),
-    caption=f"{recorded.title} Left: held-out loss while training, thin lines are seeds, thick lines means. "
-    f"Right: after {recorded.seconds:.0f} CPU seconds, points are seeds, bars are means; dotted: the plain mean.",
-)
+figures.show(figures.training.comparison(recorded))
 
 # %% tags=["demo"]
 print(f"{'block':10} {'steps':>6} {'mean':>6} {'spread':>7}   mean minus plain's")
@@ -1315,13 +1235,8 @@ training_losses = [float(loss) for loss in found]
 
 # %% tags=["demo"]
 # @title The loss in training and on held-out stories, with three baselines
-figures.show(
-    figures.losses(
-        {"training": training_losses, "held out": (seen_at, held_out_losses)}, lines, every=20, ylabel="loss in nats"
-    ),
-    caption=f"Held out at the end: {held_out_losses[-1]:.2f}; bigram: {lines['bigram']:.2f}. "
-    f"Computed with {learn.whose} and {blocks.whose}.",
-)
+drawn = figures.training_runs.course_of_training(training_losses, (seen_at, held_out_losses), lines)
+figures.show(drawn, caption=f"Computed with {learn.whose} and {blocks.whose}.")
 
 # %% [markdown]
 # The model first learns how frequent each token is, and reaches the unigram baseline. Then it learns pairs. Below the bigram
@@ -1332,12 +1247,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Slider: what the trained model writes at each temperature
-sliders.slider(
-    lambda temperature: page(model, temperature),
-    start=0.7,
-    strip=[0, 0.7, 1.3],
-    temperature=[0, 0.3, 0.5, 0.7, 1.0, 1.3],
-)
+sliders.slider(figures.training_runs.written, page, model)
 
 # %% [markdown]
 # The words are real because the tokens are words. But their order is learned: quotations open and close, sentences end, and
@@ -1346,11 +1256,9 @@ sliders.slider(
 
 # %% tags=["demo"]
 # @title The same tokens, by the bigram baseline and by the trained model
-by_model = token_by_token(foresight(model, quote), quote)
-figures.show(
-    figures.training.surprise(quoted[1:], {"bigram": by_counting["bigram"], "the trained model": by_model}),
-    caption=f"The surprise at each token of the same held-out story. Computed with {learn.whose}.",
-)
+both = {"bigram": by_counting["bigram"], "the trained model": foresight(model, quote)}
+drawn = figures.training_runs.surprises(loss_of, quote, words, both)
+figures.show(drawn, caption=f"The surprise at each token of the same held-out story. Computed with {learn.whose}.")
 
 # %% [markdown]
 # The next cell keeps your model for later lessons, and compares it with the course's own, which was trained for five times as
@@ -1376,16 +1284,8 @@ for name, each in {"this model": mine, "the course's model": small_lm.load()}.it
 
 # %% tags=["demo"]
 # @title The weights of all heads of the trained model
-shown = mine or small_lm.load()
-sentence_of_6 = "The boat reached the river bank"
 for layer in range(3):
-    looks = [shown.look(sentence_of_6, layer, head) for head in range(4)]
-    figures.show(
-        figures.training.heads(
-            {f"block {layer}": torch.stack([each.weights.detach() for each in looks])}, looks[0].words
-        ),
-        caption=f"Block {layer}. Row: the query; column: the key; hatched: blocked.",
-    )
+    figures.show(figures.training_runs.of_block(mine or small_lm.load(), layer))
 
 # %% [markdown]
 # Do not read too much into a single map. It shows where a head takes information from, not what the model does with it.
@@ -1546,16 +1446,7 @@ with TrainingProgress(copier, steps, look, every=steps // 20):
 
 # %% tags=["demo"]
 # @title The loss, and the scores of the best heads, while it trains
-figures.show(
-    figures.training.forming(
-        history["step"],
-        history["loss"],
-        {"block 1: after an earlier occurrence": history["after"], "block 0: the letter before": history["before"]},
-        math.log(26),
-    ),
-    caption=f"Left: the loss on the letters that can be predicted. Right: the score of the best head of block 1, "
-    f"{history['after'][-1]:.2f} at the end, and the mean weight that the best head of block 0 gives the letter before.",
-)
+figures.show(figures.training_runs.induction_forms(history))
 
 # %% [markdown]
 # At first almost nothing happens. Then the loss drops, and at the same time the score of a head in block 1 rises. The head
@@ -1565,20 +1456,9 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Slider: the map of the best head while it trains
-letters_shown = probe[0, :20]
-framed = after_earlier(letters_shown).cpu()
-
-
-def forming_map(steps):
-    """The map of the best head of block 1 after so many steps."""
-    i = history["step"].index(steps)
-    title = f"after {steps} steps: score {history['after'][i]:.2f}"
-    letters = [chr(97 + c) for c in letters_shown.tolist()]
-    return figures.training.induction(history["map"][i][:20, :20], letters, framed, title)
-
-
-stages = [history["step"][i] for i in sorted({0, len(history["step"]) // 3, len(history["step"]) - 1})]
-sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"])
+stages = [history["step"][i] for i in (0, len(history["step"]) // 3, -1)]
+look = {"start": stages[-1], "strip": stages, "steps": history["step"]}
+sliders.slider(figures.training_runs.best_head, history, probe[0, :20], after_earlier, **look)
 
 # %% [markdown]
 # The frames mark the cells to which an induction head attends. A query whose letter has no earlier occurrence must attend to
@@ -1715,16 +1595,7 @@ check(top_k)
 
 # %% tags=["demo"]
 # @title What you have built so far
-head = (mine or small_lm.load()).look("The boat reached the river bank", layer=0, head=0)
-figures.show(
-    figures.overview(
-        "block",
-        complete=True,
-        scores=head.scores.detach(),
-        weights=head.weights.detach(),
-    ),
-    caption="A head of block 0 of the trained model on “The boat reached the river bank”.",
-)
+figures.show(figures.training_runs.so_far(mine or small_lm.load()))
 
 # %% [markdown]
 # **To read on:** Karpathy, [A Recipe for Training Neural Networks](https://karpathy.github.io/2019/04/25/recipe/) · Shazeer,
@@ -1764,12 +1635,7 @@ figures.show(
 # @title A page to keep: what you built, and what your model looks at
 from course import keepsake
 
-head = (mine or small_lm.load()).look("The boat reached the river bank", layer=2, head=0)
-keepsake(
-    figures.training.heads({"after training": head.weights.detach()[None]}, head.words),
-    alt="The weights of a head of block 2 over the words “The boat reached the river bank”.",
-    caption=f"The weights of a head of block 2. Trained with {learn.whose}.",
-)
+keepsake(figures.training_runs.to_keep(mine or small_lm.load()), caption=f"Trained with {learn.whose}.")
 
 # %% tags=["demo"]
 progress()

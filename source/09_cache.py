@@ -107,20 +107,8 @@ print(f"for all 1,000 tokens: {from_scratch.sum() / with_cache.sum():.0f} times 
 
 # %% tags=["demo"]
 # @title Multiplications for each new token, with a cache and without
-figures.show(
-    figures.curves(
-        written,
-        {"without a cache": from_scratch, "with a cache": with_cache},
-        xlabel="tokens so far, $n$",
-        ylabel="multiplications",
-        title="for the next token, one layer of width 512",
-        log="y",
-        names="legend",
-    ),
-    alt="Two curves over the number of tokens so far, on a logarithmic scale. Without a cache: from one million to two "
-    "billion. With a cache: from one million to two million.",
-    caption=f"The scale is logarithmic. Computed with {products.whose}.",
-)
+drawn = figures.cache.multiplications(written, from_scratch, with_cache)
+figures.show(drawn, caption=f"Computed with {products.whose}.")
 
 # %% [markdown]
 # With $n$ tokens so far, the ratio is exactly $n$: without a cache the layer computes all $n$ rows and uses one. A **KV cache**
@@ -208,24 +196,7 @@ for name, n_kv_heads in LLAMAS.items():
 
 # %% tags=["demo"]
 # @title Sliders: the caches of all conversations on a machine
-def caches(conversations, tokens):
-    """Bars of the caches of a model with 32 layers and heads of width 128, in GB, for three numbers of heads."""
-    sizes = {f"{G} heads" if G > 1 else "1 head": bytes_of(32, G, 128, tokens, conversations) / 1e9 for G in (32, 8, 1)}
-    bars = figures.bars(list(sizes.values()), list(sizes), title=f"GB, {conversations} × {tokens:,} tokens")
-    details = ", ".join(f"{size:.3g} with {name}" for name, size in sizes.items())
-    return figures.with_alt_text(bars, f"Three bars, the caches in GB: {details}. Computed with {bytes_of.whose}.")
-
-
-sliders.slider(
-    caches,
-    strip=[
-        {"conversations": 1, "tokens": 4096},
-        {"conversations": 16, "tokens": 4096},
-        {"conversations": 1, "tokens": 131072},
-    ],
-    conversations=[1, 4, 16, 64],
-    tokens=[1024, 4096, 32768, 131072],
-)
+sliders.slider(figures.cache.of_conversations, bytes_of)
 
 # %% [markdown]
 # ## 3. Fill it and read from it
@@ -354,18 +325,7 @@ print("Computed with", attend.whose)
 
 # %% tags=["demo"]
 # @title The weights of a prefill of seven tokens, and of the five that follow
-cache, panels = None, {}
-for start, size in ((0, 7), (7, 1), (8, 1), (9, 3)):
-    piece = [x[:1, :1, start : start + size] for x in (query, key, value)]
-    _, weights, cache = attend(*piece, cache)
-    panels[f"{size} new, {start} in the cache"] = (weights[0, 0], torch_fallbacks.causal_mask(size, start + size))
-figures.show(
-    figures.masks.weights(panels, per_row=2, cell=0.36, stairs=True),
-    alt="Four maps of weights. Seven new tokens: a triangle of seven rows. One new token, seven in the cache: one row of "
-    "eight. One more: a row of nine. Three at once, nine in the cache: three rows of twelve, with a small triangle at "
-    "their end. Future keys are hatched.",
-    caption=f"Each piece adds rows of one large triangle. Hatched cells: blocked. Computed with {attend.whose}.",
-)
+figures.show(figures.cache.prefill(attend, query, key, value), caption=f"Computed with {attend.whose}.")
 
 # %% [markdown]
 # ### Predict: "The mask does nothing" (extra)
@@ -469,10 +429,7 @@ print(f"Counted with {append.whose} and {write.whose}")
 
 # %% tags=["demo"]
 # @title Appending and writing, token by token
-figures.show(
-    figures.cache.append_or_write(5),
-    caption="One column per new token, one row per position. Solid cells are written for this token, pale ones stay unchanged.",
-)
+figures.show(figures.cache.append_or_write(5))
 
 # %% [markdown]
 # ## 5. Your model writes from its cache
@@ -605,34 +562,10 @@ print("Computed with", bytes_of.whose)
 
 # %% tags=["demo"]
 # @title Time for the next token, measured on this machine
-def milliseconds(function, *args):
-    """The shortest of several runs."""
-    spent = []
-    for _ in range(5):
-        started = time.perf_counter()
-        function(*args)
-        spent.append(1000 * (time.perf_counter() - started))
-    return min(spent)
+from course.models import stopwatch
 
-
-lengths = range(32, 513, 80)
-with torch.no_grad():
-    lm(stories[:, :32])  # the first call is slow
-    room = model.new_cache(1, 512)
-    with_it = [milliseconds(model, stories[:, n - 1 : n], room, n - 1) for n in lengths]
-    without_it = [milliseconds(lm, stories[:, :n]) for n in lengths]
-figures.show(
-    figures.curves(
-        lengths,
-        {"without a cache": without_it, "with a cache": with_it},
-        xlabel="tokens so far",
-        ylabel="milliseconds",
-        names="legend",
-    ),
-    alt=f"Two measured curves over the tokens so far, 32 to 512. Without a cache: from {without_it[0]:.1f} to "
-    f"{without_it[-1]:.1f} milliseconds. With a cache: from {with_it[0]:.1f} to {with_it[-1]:.1f}.",
-    caption=f"The next token of {lm.whose}, on this machine.",
-)
+drawn = figures.cache.measured(*stopwatch.next_tokens(model, lm, stories))
+figures.show(drawn, caption=f"The next token of {lm.whose}, on this machine.")
 
 # %% [markdown]
 # ### Positions go on counting (extra)
@@ -687,10 +620,7 @@ print("Computed with", rotate.whose)
 
 # %% tags=["demo"]
 # @title Three levels of memory
-figures.show(
-    figures.cache.hierarchy(),
-    caption="An A100 GPU and the computer around it, from Dao et al., FlashAttention (arXiv 2205.14135), figure 1, 2022.",
-)
+figures.show(figures.cache.hierarchy())
 
 # %% [markdown]
 # An H100, a GPU for servers, makes up to 989 trillion operations per second in half precision, where each multiplication and
@@ -729,13 +659,7 @@ for tokens in (1, 8, 64, 512):
 
 # %% tags=["demo"]
 # @title The roofline of an H100
-figures.show(
-    figures.cache.roofline(
-        {"decoding, 1 text": 1, "decoding, 8 texts": 8, "decoding, 64 texts": 64, "prefill, 4,096": 4096}
-    ),
-    caption="The highest speed at which a matrix of parameters can be applied. Left of the corner, reading is the limit; "
-    "right of it, the processor is. Computed from NVIDIA's figures for the H100 (SXM, 2022).",
-)
+figures.show(figures.cache.situations())
 
 # %% [markdown]
 # A **roofline** is a plot of the highest speed that a processor can reach against the operations per byte. In a prefill,
@@ -791,10 +715,9 @@ print("Computed with", read_by.whose)
 
 # %% tags=["demo"]
 # @title Where the time of one step goes
-figures.show(
-    figures.cache.time_bars(spent, ("reading the parameters", "reading the caches", "computing")),
-    caption=f"The least time for one more token in each conversation: Llama 3 8B on an H100. Computed with {read_by.whose}.",
-)
+drawn = figures.cache.time_bars(spent, ("reading the parameters", "reading the caches", "computing"))
+text = "The least time for one more token in each conversation: Llama 3 8B on an H100."
+figures.show(drawn, caption=f"{text} Computed with {read_by.whose}.")
 
 # %% [markdown]
 # A step for 64 conversations takes three times as long as for one, not 64 times, and most of it is reading the caches. For one
@@ -859,12 +782,7 @@ window_mask = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
 
 # %% tags=["demo"]
 # @title Three windows over the sentence
-figures.show(
-    figures.masks.tables({f"window {w}": window_mask(6, w) for w in (1, 3, 6)}, sentence.words),
-    alt="Three tables of ticks and crosses over six words. Window 1: ticks on the diagonal only. Window 3: a band of up to "
-    "three ticks along the diagonal. Window 6: the whole causal triangle.",
-    caption=f"✓ may be seen, ✗ is blocked. Computed with {window_mask.whose}.",
-)
+figures.show(figures.cache.windows(window_mask, sentence.words), caption=f"Computed with {window_mask.whose}.")
 
 # %% [markdown]
 # Keys and values that have left the window are never read again. So `window` rows of memory are enough for a text of any
@@ -925,14 +843,7 @@ check(write_rolling)
 # %% tags=["demo"]
 # @title A rolling buffer of four rows
 roll = use(write_rolling)
-rows, states = torch.full((4, 1), -1.0), {}
-for position in range(7):
-    roll(rows, torch.tensor([[float(position)]]), position)
-    states[f"after {position}"] = rows[:, 0].int().tolist()
-figures.show(
-    figures.cache.slots(states),
-    caption=f"The position in each row, after each token. Solid: just written. Computed with {roll.whose}.",
-)
+figures.show(figures.cache.rolling(roll), caption=f"Computed with {roll.whose}.")
 
 # %% [markdown]
 # The rows are no longer in order. That does no harm: attention does not see the order of keys (lesson 7), and a model rotates
@@ -1126,23 +1037,8 @@ print("Computed with", means.whose)
 # %% tags=["demo"]
 # @title Two heads before they share their keys and values, and after
 make = use(GroupedQueryAttention, torch_fallbacks.GroupedQueryAttention)
-of_layer = shipped.blocks[0].attention  # layer 0, which does not rotate
-layer = make(96, 4, 2)
-layer.load_state_dict({f"W_{name}.weight": getattr(of_layer, f"W_{name}").weight for name in "qo"}, strict=False)
-for name in ("W_k", "W_v"):
-    getattr(layer, name).weight.data = means(getattr(of_layer, name).weight, 4, 2)
-seen = [shipped.look("The boat reached the river bank", layer=0, head=head) for head in (0, 1)]
-future = torch_fallbacks.causal_mask(6)
-with torch.no_grad():
-    shared_weights = layer(seen[0].x[None], mask=future)[1][0]
-maps = {f"head {head}, its own keys": (seen[head].weights, future) for head in (0, 1)}
-maps |= {f"head {head}, shared keys": (shared_weights[head], future) for head in (0, 1)}
-figures.show(
-    figures.masks.weights(maps, seen[0].words, per_row=2),
-    alt="Four causal maps of weights over the six words of the sentence. Above, heads 0 and 1 of the small model with "
-    "their own keys. Below, the same two heads with shared keys: their maps differ from those above, and from each other.",
-    caption=f"Layer 0 of the course's model. Computed with {make.whose} and {means.whose}.",
-)
+drawn = figures.cache.shared_keys(shipped, make, means)
+figures.show(drawn, caption=f"Computed with {make.whose} and {means.whose}.")
 
 # %% [markdown]
 # Heads that share keys still have their own queries, so they still attend to different words.
@@ -1321,17 +1217,7 @@ print("Computed with", masked.whose)
 
 # %% tags=["demo"]
 # @title What the shortest text may see while it is continued
-blocked = {}
-for size, n in ((7, 7), (1, 8), (1, 9)):
-    name = {7: "prefill", 8: "first new token", 9: "second new token"}[n]
-    blocked[name] = mask_for(size, n) | (torch.arange(n) < padding[0])
-figures.show(
-    figures.masks.tables(blocked, [*4 * ["–"], "then", "the", "hen", "came", "home"], stairs=True),
-    alt="Three tables of ticks and crosses. In the first, seven by seven, the four columns of padding are crossed out, and of the "
-    "three real words each sees itself and those before it. The two others are single rows: padding stays crossed out, all "
-    "real words are ticked.",
-    caption=f"A dash is padding. Computed with {mask_for.whose}.",
-)
+figures.show(figures.cache.beside_padding(mask_for, padding[0]), caption=f"Computed with {mask_for.whose}.")
 
 # %% [markdown]
 # ## Your experiment (extra)
@@ -1426,21 +1312,7 @@ check(speculate)
 
 # %% tags=["demo"]
 # @title What you have built so far
-of_head = lm.look("The boat reached the river bank", layer=1)
-figures.show(
-    figures.overview(
-        "cache",
-        complete=True,
-        q=of_head.q[-1:, :8],
-        k=of_head.k[:, :8],
-        v=of_head.v[:, :8],
-        scores=of_head.scores[-1:],
-        weights=of_head.weights[-1:],
-        output=of_head.output[-1:, :8],
-    ),
-    caption="Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, "
-    f"layer 1, of {lm.whose}.",
-)
+figures.show(figures.cache.so_far(lm), caption=f"Computed with {lm.whose}.")
 
 # %% [markdown]
 # **To read on:** Pope et al., [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102), which counts

@@ -386,19 +386,7 @@ predict("the sum when the largest score arrives", ...)
 # %% tags=["demo"]
 # @title Slider: what is kept as the keys are read
 read = use(read_key)
-
-
-def after(keys_read):
-    """A picture of what is kept after so many keys."""
-    kept = torch.full((), -torch.inf), torch.zeros(()), torch.zeros(1)  # maximum, sum, weighted sum
-    history = []
-    for score, number in zip(row_scores[:keys_read], row_values[:keys_read], strict=True):
-        kept = read(*kept, score, number[None])
-        history.append((kept[0], kept[1], (kept[2] / kept[1])[0]))
-    return figures.tiles.running(row_scores, row_values, history)
-
-
-sliders.slider(after, strip=[{"keys_read": n} for n in (2, 4, 5, 8)], start={"keys_read": 2}, keys_read=(1, 8, 1))
+sliders.slider(figures.tiles.after_keys, read, row_scores, row_values)
 print("Computed with", read.whose)
 
 # %% [markdown]
@@ -411,11 +399,7 @@ print("Computed with", read.whose)
 
 # %% tags=["demo"]
 # @title The scores in memory at one time
-figures.show(
-    figures.tiles.alive(T=8, S=24, tile=6, at=2),
-    caption="8 queries and 24 keys, in tiles of 6. Only the scores of the filled tile are in memory. The tiles on its left "
-    "have been merged into one output and one log-sum-exp per query; those on its right are read later.",
-)
+figures.show(figures.tiles.alive(T=8, S=24, tile=6, at=2))
 
 # %% [markdown]
 # ### Exercise 4: `tiled_attention(query, key, value, mask=None, tile=64)`
@@ -543,16 +527,8 @@ print("Each entry: the largest tensor, and the multiplications, for this many qu
 
 # %% tags=["demo"]
 # @title The largest tensor against the length of the text
-ax = figures.curves(lengths, largest, log="both", xlabel="T = S", ylabel="largest tensor, MB")
-ax.set_xticks(lengths, [str(T) for T in lengths])
-ax.set_xticks([], minor=True)
-figures.show(
-    ax,
-    alt="Two straight lines over the length of the text from 256 to 2048, both axes logarithmic. "
-    f"All at once climbs from {largest['all at once'][0]:.2f} to {largest['all at once'][-1]:.0f} megabytes, twice as "
-    f"steeply as the tiles, which go from {largest['tiles of 64'][0]:.2f} to {largest['tiles of 64'][-1]:.2f}.",
-    caption=f"Both axes are logarithmic, so T² is a line twice as steep as T. Tiles computed with {tiled.whose}",
-)
+drawn = figures.tiles.largest_tensors(lengths, largest)
+figures.show(drawn, caption=f"Tiles computed with {tiled.whose}")
 
 # %% [markdown]
 # Every query is still multiplied with every key, so tiles save memory, but no multiplications. (Until your function passes,
@@ -604,11 +580,7 @@ predict("the blocks that are left", ...)
 # %% tags=["demo"]
 # @title The blocks of causal attention
 kind = use(kind_of_block)
-starts = range(0, 64, 8)
-figures.show(
-    figures.tiles.kinds([[kind(i, i + 7, j, j + 7) for j in starts] for i in starts], tile=8),
-    caption=f"Filled: open. Pale: mixed, so it needs a mask. Hatched: blocked. Computed with {kind.whose}",
-)
+figures.show(figures.tiles.causal_blocks(kind), caption=f"Computed with {kind.whose}")
 
 # %% [markdown]
 # With $n$ tiles in each direction, $n(n + 1)/2$ of $n^2$ blocks are left. Only the $n$ blocks on the diagonal need a mask.
@@ -1035,34 +1007,9 @@ else:
 
 # %% tags=["demo"]
 # @title How long it takes, all at once and in PyTorch's tiles
-device = "cuda" if torch.cuda.is_available() else "cpu"
-T = 8192 if device == "cuda" else 2048
-dtype = torch.bfloat16 if device == "cuda" else torch.float32
-q, k, v = torch.randn(3, 1, 8, T, 64, device=device, dtype=dtype)
+from course.models import stopwatch
 
-
-def milliseconds(function, times=3):
-    """The shortest of some calls."""
-    import time
-
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function(q, k, v)
-        if device == "cuda":
-            torch.cuda.synchronize()
-        found.append(1000 * (time.perf_counter() - start))
-    return min(found)
-
-
-took = {"all at once": milliseconds(whole), "PyTorch's attention": milliseconds(F.scaled_dot_product_attention)}
-where = torch.cuda.get_device_name() if device == "cuda" else "a CPU: there is no GPU here"
-print(f"8 heads of width 64, {T} queries and keys, {dtype}, on {where}")
-for name, ms in took.items():
-    print(f"{name:20} {ms:8.1f} ms")
-slow, fast = took.values()
-print(f"ratio {slow / fast:.1f}")
-del q, k, v
+stopwatch.compare_attention(whole)
 
 # %% [markdown]
 # ## 9. A bug that shipped (extra)
@@ -1133,22 +1080,7 @@ check(merge_all)
 
 # %% tags=["demo"]
 # @title What you have built so far
-seen = lm.look("The boat reached the river bank", layer=1)
-blocked = torch.ones(6, 6, dtype=torch.bool).triu(1)
-figures.show(
-    figures.overview(
-        "tiles",
-        complete=True,
-        q=seen.q[:, :8],
-        k=seen.k[:, :8],
-        v=seen.v[:, :8],
-        scores=seen.scores.masked_fill(blocked, -torch.inf),
-        weights=seen.weights.masked_fill(blocked, -torch.inf),  # the diagram hatches -inf
-        output=causal(seen.q, seen.k, seen.v, tile=2)[0][:, :8],
-    ),
-    caption=f"A head of {lm.whose} reads “The boat reached the river bank”. The output is computed in blocks of 2 by 2, with "
-    f"{causal.whose}; Q, K, V and O show the first 8 of 24 numbers.",
-)
+figures.show(figures.tiles.so_far(lm, causal), caption=f"Computed with {lm.whose} and {causal.whose}.")
 
 # %% [markdown]
 # **To read on:** Milakov and Gimelshein, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867) · Rabe and

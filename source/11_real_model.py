@@ -369,17 +369,8 @@ print(f"Computed with {lens.whose} on {lm.whose}")
 
 # %% tags=["demo"]
 # @title The lens on a sentence, layer by layer
-sentence = 'Mara found a red key near the garden. "Whose key is this?'
-with torch.no_grad():
-    ids = lm.encode(sentence)[None]
-    at_layers = lens(lm.run(ids).hidden, lm.norm, lm.tokens.weight)
-sure, best = at_layers[:, 0, :-1].softmax(-1).max(-1)  # (L + 1, T - 1) each
-words = [lm.words[i] for i in ids[0]]
-said = [[lm.words[i] for i in line] for line in best.tolist()]
-figures.show(
-    figures.inspection.lens(said, sure, words[:-1], words[1:]),
-    caption=f"The word that each layer predicts next; the darker a cell, the higher its probability. Computed with {lens.whose}.",
-)
+picture = figures.inspection.layer_by_layer(lm, 'Mara found a red key near the garden. "Whose key is this?', lens)
+figures.show(picture, caption=f"Computed with {lens.whose}.")
 
 # %% [markdown]
 # Before the first layer, the lens (with its norm) has a loss far *above* that of guessing, about 27 nats in the course's model.
@@ -398,25 +389,7 @@ figures.show(
 # %% tags=["demo"]
 # @title Sliders: where the heads look in your sentence
 sentence = "The boat reached the river bank. The captain tied the boat to a tree."
-typed = lm.encode(sentence)[None]
-
-
-def two_heads(layer, head):
-    """The maps of a head and of the next one."""
-    with torch.no_grad():
-        weights = lm.run(typed).weights[layer, 0]
-    chosen = [head, (head + 1) % lm.n_heads]
-    names = [f"layer {layer}, head {h}" for h in chosen]
-    return figures.inspection.attention_maps(weights[chosen], [lm.words[i] for i in typed[0]], names)
-
-
-sliders.slider(
-    two_heads,
-    start={"layer": 1, "head": 1},
-    strip=[{"layer": 0, "head": 2}, {"layer": 2, "head": 0}],
-    layer=(0, len(lm.blocks) - 1, 1),
-    head=(0, lm.n_heads - 1, 1),
-)
+sliders.slider(figures.inspection.two_heads, lm, sentence)
 
 # %% [markdown]
 # ## 5. A head found by its score
@@ -541,17 +514,12 @@ best = int(scores[1].argmax())  # the head of layer 1 with the highest induction
 
 # %% tags=["demo"]
 # @title Both scores of every head, and the maps of two
-figures.show(
-    figures.inspection.head_maps({"previous-token score": before, "induction score": scores}),
-    caption=f"Both scores, as means over 64 texts. Computed with {score_before.whose} and {score.whose}.",
-)
+picture = figures.inspection.head_maps({"previous-token score": before, "induction score": scores})
+figures.show(picture, caption=f"Both are means over 64 texts. Computed with {score_before.whose} and {score.whose}.")
 pair = torch.stack([whole.weights[0, 0, looks_back], whole.weights[1, 0, best]])
-figures.show(
-    figures.inspection.attention_maps(
-        pair, tiny.letters.decode(repeated[0].tolist()), [f"layer 0, head {looks_back}", f"layer 1, head {best}"]
-    ),
-    caption="The weights of two heads on one of the 64 texts: eight letters, twice.",
-)
+names = [f"layer 0, head {looks_back}", f"layer 1, head {best}"]
+picture = figures.inspection.attention_maps(pair, tiny.letters.decode(repeated[0].tolist()), names)
+figures.show(picture, caption="The weights of two heads on one of the 64 texts: eight letters, twice.")
 
 # %% [markdown]
 # All four heads of layer 1 are induction heads. Head 1 of layer 0 is a **previous-token head**: from nearly every position it
@@ -678,18 +646,7 @@ print(f"Computed with {removed.whose} and {score.whose}")
 
 # %% tags=["demo"]
 # @title The loss without one head
-figure, (left, right) = figures.row(2, width=4.4, height=3.0)
-for layer, ax in enumerate((left, right)):
-    figures.bars(
-        alone[4 * layer : 4 * layer + 4], [f"head {h}" for h in range(4)], ax=ax, title=f"layer {layer}", limit=4
-    )
-left.set_ylabel("loss of repeated letters")
-told = ", ".join(f"layer {layer}, head {head}: {value:.2f}" for (layer, head), value in zip(every, alone))
-figures.show(
-    figure,
-    alt=f"Two panels of bars, one per layer: the loss of repeated letters without each head. {told}.",
-    caption=f"Each bar: the loss of repeated letters with one head at zero. Computed with {removed.whose}.",
-)
+figures.show(figures.inspection.without_each_head(alone), caption=f"Computed with {removed.whose}.")
 
 # %% [markdown]
 # Without the previous-token head the model guesses. Little in the keys now shows which letter came before, so the induction
@@ -806,11 +763,8 @@ shares = torch.tensor([[restored(layer, head, t) for t in range(11)] for layer, 
 
 # %% tags=["demo"]
 # @title The share that each patch brings back
-figures.show(
-    figures.inspection.patching(shares, [f"layer {layer}, head {head}" for layer, head in every], 2),
-    caption="Each cell: the share of the difference that one patch brings back, as a mean over 64 texts. "
-    f"Computed with {patched.whose}.",
-)
+names = [f"layer {layer}, head {head}" for layer, head in every]
+figures.show(figures.inspection.patching(shares, names, 2), caption=f"Computed with {patched.whose}.")
 
 # %%
 last = shares[4:, 10]
@@ -1041,24 +995,9 @@ print(f"Scores computed with {circuit.whose}")
 
 # %% tags=["demo"]
 # @title What a head of layer 1 looks for, and what all four copy
-alphabet = list(tiny.letters.alphabet)
-figures.show(
-    figures.heat_map(written_before, rows=alphabet, columns=alphabet, part="scores", numbers=False, size=(6.2, 5.6)),
-    alt="A map of 26 by 26 letters with a dark diagonal, scores: "
-    f"{written_before.diagonal().mean():.1f} on the diagonal, {written_before.mean():.1f} on average.",
-    caption="Layer 1, head 0: the score of a query with the letter of the row, at a position after the letter of the "
-    f"column. Computed with {circuit.whose}.",
-)
-of_letters = torch.stack([copies[1, head].diagonal() for head in range(4)])  # (4, 26)
-with_sum = torch.cat([of_letters, of_letters.sum(0, keepdim=True)])
-names = [*(f"head {head}" for head in range(4)), "together"]
-figures.show(
-    figures.heat_map(with_sum, rows=names, columns=alphabet, kind="scores", numbers=False, size=(9.0, 2.4)),
-    alt="A map with a row for each head of layer 1 and one for all, and a column for each letter: by how much the logit of a letter "
-    "rises when the head looks at it. Each head raises some letters more than others. Together: from "
-    f"{with_sum[4].min():.1f} to {with_sum[4].max():.1f}.",
-    caption="Layer 1: by how much each head raises the logit of the letter that it looks at.",
-)
+picture = figures.inspection.wanted_letters(written_before, tiny.letters.alphabet)
+figures.show(picture, caption=f"Computed with {circuit.whose}.")
+figures.show(figures.inspection.copied_letters([copies[1, head] for head in range(4)], tiny.letters.alphabet))
 
 # %% [markdown]
 # In the first map, the head looks for positions after the query's *own* letter, for all 26 letters. Two heads of two layers

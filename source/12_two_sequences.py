@@ -197,10 +197,7 @@ source, targets, alignment = batch_of(4, torch.Generator().manual_seed(69))
 
 # %% tags=["demo"]
 # @title A batch of four, padded in both languages
-figures.show(
-    figures.sequences.padding(source, targets, ENGLISH, ORU),
-    caption="Four English sentences (source) and their translations (targets), one per row. Hatched: padding.",
-)
+figures.show(figures.sequences.padding(source, targets, ENGLISH, ORU))
 
 # %% [markdown]
 # ## 2. Ask another sentence
@@ -557,14 +554,8 @@ predict("targets that are not shifted", ...)
 torch.manual_seed(1)
 unshifted = Joined(Encoder(64), Decoder(64, len(ORU)))
 unshifted_losses, _ = train(unshifted, training_data, steps=80, inputs=lambda targets, begin: targets)
-figures.show(
-    figures.losses(
-        {"teacher forcing": losses, "targets not shifted": unshifted_losses},
-        {f"guessing, ln {len(ORU)}": math.log(len(ORU))},
-        every=5,
-    ),
-    caption=f"Mean cross-entropy per word of Oru, in nats. Computed with {Joined.whose}.",
-)
+drawn = figures.sequences.unshifted(losses, unshifted_losses, len(ORU))
+figures.show(drawn, caption=f"Computed with {Joined.whose}.")
 
 # %% [markdown]
 # The model without the shift only copies. When it has to write, there is nothing to copy. The model with teacher forcing has
@@ -625,28 +616,8 @@ print("; ".join(f"{name}: {share.mean():.0%} of the sentences have every word ri
 
 # %% tags=["demo"]
 # @title The share of sentences with every word right, by the length of the source
-groups = [(5, 7), (8, 10), (11, 13), (14, 18)]
-shares = {
-    name: [share[(lengths >= low) & (lengths <= high)].mean().item() for low, high in groups]
-    for name, share in right.items()
-}
-drawn = figures.curves(
-    range(4),
-    shares,
-    names="legend",
-    xlabel="words in the source",
-    ylabel="share of correct sentences",
-    limits=(0, 1.05),
-)
-drawn.set_xticks(range(4), [f"{low} to {high}" for low, high in groups])
-figures.show(
-    drawn,
-    alt="The share of correct sentences for sources of 5 to 7, 8 to 10, 11 to 13 and 14 to 18 words. "
-    + ". ".join(f"{name}: {', '.join(f'{share:.2f}' for share in line)}" for name, line in shares.items())
-    + ".",
-    caption="200 unseen sentences, with teacher forcing. "
-    f"Computed with {Cross.whose}, {Joined.whose} and {squeeze.whose}.",
-)
+drawn = figures.sequences.by_length(right, lengths)
+figures.show(drawn, caption=f"Computed with {Cross.whose}, {Joined.whose} and {squeeze.whose}.")
 
 # %% [markdown]
 # One vector of 64 numbers is enough for some short sentences. The longer the sentence, the more of it is lost, while attention
@@ -661,22 +632,10 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The weights of one unseen sentence, with the true alignment framed
-english = [ENGLISH[i] for i in shown_source[0].tolist()]
-oru = [ORU[i] for i in shown_targets[0].tolist()]
-
-
-def look_at(moment):
-    """The picture of the sentence's weights at one of the kept moments of the training."""
-    after = sorted(seen)[moment]
-    truth = unseen[2][shown, : len(oru)].tolist()
-    return figures.sequences.alignment(seen[after][0], oru, english, truth, f"after {after} steps")
-
-
-figures.show(
-    look_at(len(seen) - 1),
-    caption="Rows: the word of Oru to be predicted. Columns: the words of the source. Frames: the true alignment. "
-    f"Computed with {Cross.whose}.",
-)
+english, oru = [ENGLISH[i] for i in shown_source[0].tolist()], [ORU[i] for i in shown_targets[0].tolist()]
+truth = unseen[2][shown, : len(oru)].tolist()
+drawn = figures.sequences.at_moment(seen, oru, english, truth, moment=len(seen) - 1)
+figures.show(drawn, caption=f"Computed with {Cross.whose}.")
 
 # %% [markdown]
 # The frames jump back and forth, because the order crosses: the clause with *that* comes before its noun, and each verb after
@@ -685,7 +644,8 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Slider: the same sentence during training
-sliders.slider(look_at, start={"moment": 0}, strip=[{"moment": i} for i in range(4)], moment=(0, len(seen) - 1, 1))
+look = {"moment": (0, len(seen) - 1, 1), "start": 0, "strip": [0, 1, 2, 3]}
+sliders.slider(figures.sequences.at_moment, seen, oru, english, truth, **look)
 
 # %% [markdown]
 # One sentence proves little, so count over many.
@@ -733,16 +693,14 @@ grade(alignment_error)
 
 # %% tags=["demo"]
 # @title The error over all unseen sentences, and for each kind of word
+from course.models import translation
+
 error_of = use(alignment_error, torch_fallbacks.alignment_error)
 forced(model, *unseen[:2])
-weights = decoder.weights[:, 0]  # (B, T, S)
-errors = torch.stack([error_of(w, a) for w, a in zip(weights, unseen[2], strict=True)])
-print(f"The mean error of a sentence is {errors.mean():.0%}. Computed with {error_of.whose}. By kind of word:")
-KINDS = {"noun": NOUNS.values(), "adjective": ADJECTIVES.values(), "verb": VERBS.values(), "when": WHEN.values()}
-KINDS |= {word: [word] for word in ("ta", "mo")} | {"ni or nu": ["ni", "nu"]}
-for kind, names in KINDS.items():
-    of_kind = torch.isin(unseen[1], torch.tensor([ORU.index(name) for name in names]))  # (B, T)
-    print(f"  {kind:10} {error_of(weights[of_kind], unseen[2][of_kind]):4.0%} of {int(of_kind.sum())}")
+kinds = {"noun": NOUNS.values(), "adjective": ADJECTIVES.values(), "verb": VERBS.values(), "when": WHEN.values()}
+kinds |= {"ta": ["ta"], "mo": ["mo"], "ni or nu": ["ni", "nu"]}
+translation.report_alignment(error_of, decoder.weights[:, 0], *unseen[1:], ORU, kinds)
+print("Computed with", error_of.whose)
 
 # %% [markdown]
 # Nearly all words are predicted correctly, but some kinds of word look elsewhere. Which ones depends on the seed of the
@@ -817,32 +775,13 @@ predict("sentences in free running", ...)
 # @title The model after 100 steps: with a teacher, and without
 young = Joined(Encoder(64), Decoder(64, len(ORU)))
 young.load_state_dict(seen[sorted(seen)[3]][1])
-tested = [column[:100] for column in unseen]
-real = tested[1] != PAD
-forced_right = (forced(young, *tested[:2]).argmax(-1) == tested[1]) & real
-freely = torch.full_like(tested[1], PAD)
-for i, row in enumerate(tested[0]):
-    ids = write(step_of(young, row[row != PAD][None]), BEGIN, END, freely.shape[1])[1:]
-    freely[i, : len(ids)] = torch.tensor(ids)
-free_right = (freely == tested[1]) & real
-right_words = {"teacher forcing": forced_right, "free running": free_right}
-for name, right_ones in right_words.items():
-    whole = (right_ones | ~real).all(1).float().mean()
-    print(f"{name:16} {right_ones.sum() / real.sum():.0%} of words right, {whole:.0%} of sentences right in every word")
-print("Computed with", write.whose)
-figures.show(
-    figures.curves(
-        range(14),
-        {name: (right_ones.sum(0) / real.sum(0))[:14] for name, right_ones in right_words.items()},
-        names="legend",
-        xlabel="position in the target",
-        ylabel="share of correct words",
-        limits=(0, 1.05),
-    ),
-    alt="Two curves over the position of a word: the share of correct words with teacher forcing and in free running. At "
-    "position 0 they are equal; further on, free running is below.",
-    caption=f"A model after {sorted(seen)[3]} steps, 100 unseen sentences. Computed with {write.whose}.",
+real, wanted = unseen[0][:100], unseen[1][:100]
+freely = translation.translate(
+    real, lambda row: write(step_of(young, row), BEGIN, END, wanted.shape[1]), wanted.shape[1]
 )
+found = {"teacher forcing": forced(young, real, wanted).argmax(-1), "free running": freely}
+drawn = figures.sequences.by_position(translation.report_words(wanted, found), sorted(seen)[3])
+figures.show(drawn, caption=f"Computed with {write.whose}.")
 
 # %% [markdown]
 # Up to its first mistake, a model reads the same words either way, so the share of correct *sentences* is the same. But in free
@@ -887,19 +826,7 @@ predict("the most probable translation", ...)
 
 # %% tags=["demo"]
 # @title Beam search with a width of 2: the sums of log-probabilities for two lengths
-first = [(("begin", "1"), -0.69, "kept"), (("begin", "2"), -0.92, "kept"), (("begin", "end"), -2.30, "dropped")]
-second = [
-    (("begin", "1", "0"), -1.90, "kept"),
-    (("begin", "1", "end"), -2.08, "dropped"),
-    (("begin", "1", "2"), -2.08, "dropped"),
-    (("begin", "2", "end"), -1.02, "ended"),
-    (("begin", "2", "1"), -4.14, "dropped"),
-]
-figures.show(
-    figures.sequences.tree([first, second]),
-    caption="Sequences from the table, by length. Filled: kept. Dashed, with a square: kept and finished. White: dropped "
-    "(some are left out).",
-)
+figures.show(figures.sequences.two_beams())
 
 # %% [markdown]
 # ### Step: the mean log-probability (extra)
@@ -992,20 +919,9 @@ search, mean_of = use(beam_search, otherwise=greedy_only), use(mean_log_probabil
 # %% tags=["demo"]
 # @title Sentences with "often": greedy search, and beam search with a width of 2
 often = batch_of(30, torch.Generator().manual_seed(3), whens=("often",))
-begun, better, example = {"greedy": 0, "width 2": 0}, 0, ""
-for row in often[0]:
-    step = step_of(model, row[row != PAD][None])
-    found = {"greedy": write(step, BEGIN, END, 27), "width 2": search(step, BEGIN, END, 2, 27)}
-    means = {name: mean_of(step, ids) for name, ids in found.items()}
-    for name, ids in found.items():
-        begun[name] += ORU[ids[1]] == "ifa"
-    better += means["width 2"] > means["greedy"] + 1e-6
-    if not example:
-        lines = [f"  {name:8} {means[name]:6.3f}  {' '.join(ORU[i] for i in ids[1:-1])}" for name, ids in found.items()]
-        example = "\n".join(lines)
-print(f"Translations that begin with ifa: {begun['greedy']} by greedy search, {begun['width 2']} with a width of 2.")
-print(f"With a width of 2, {better} of 30 have a better mean. Computed with {search.whose} and {write.whose}.")
-print(f"The first sentence, with the mean log-probability per token:\n{example}")
+found = (lambda step: write(step, BEGIN, END, 27)), (lambda step: search(step, BEGIN, END, 2, 27))
+translation.compare_searches(often[0], lambda row: step_of(model, row), *found, mean_of, ORU)
+print("Computed with", search.whose, "and", write.whose)
 
 # %% [markdown]
 # Beam search looks for the translation that is *most probable* for the model. You want a *correct* one, and the two agree only
@@ -1116,63 +1032,18 @@ grade(patches)
 
 # %% tags=["demo"]
 # @title Images, and a model that reads them
-SIGNS = ["", "begin", "end", "cross", "ring", "bar", "corner"]
-SHAPES = torch.tensor(
-    [
-        [[1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]],
-        [[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]],
-        [[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]],
-        [[1, 1, 1, 1], [1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]],
-    ]
-).float()
-
-
-def images_of(n, generator):
-    """n images (n, 1, 12, 12) with three signs each, and what there is to read: ids (n, 4), `end` last."""
-    squares = torch.rand(n, 9, generator=generator).argsort(-1)[:, :3].sort(-1).values  # (n, 3)
-    signs = torch.randint(4, (n, 3), generator=generator)
-    images = 0.15 * torch.rand(n, 1, 12, 12, generator=generator)
-    for image, where, kinds in zip(images, squares.tolist(), signs.tolist(), strict=True):
-        for square, kind in zip(where, kinds, strict=True):
-            row, column = divmod(square, 3)
-            image[0, 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] += SHAPES[kind]
-    return images, torch.cat([signs + 3, torch.full((n, 1), END)], 1)
-
-
-class ImageEncoder(nn.Module):
-    """(B, 1, 12, 12) -> memory (B, 9, D); an image has no padding."""
-
-    def __init__(self, d_model):
-        super().__init__()
-        self.squares, self.positions = nn.Linear(16, d_model), nn.Embedding(9, d_model)
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, images, source_mask=None):
-        return self.norm(self.squares(cut(images, 4)) + self.positions.weight)
-
+from course.models.drawn_signs import SIGNS, ImageEncoder, train_reader
 
 cut = use(patches, torch_fallbacks.patches)
 torch.manual_seed(0)
 reader = Decoder(48, len(SIGNS))
-seeing = Joined(ImageEncoder(48), reader)
-images, signs = images_of(2000, torch.Generator().manual_seed(3))
-train(seeing, (images, signs, torch.zeros(len(images), 9, dtype=torch.bool)), steps=300)
-images, signs = images_of(200, torch.Generator().manual_seed(4))
-with torch.no_grad():
-    logits = seeing(images, inputs_for(signs, BEGIN))
-share = (logits.argmax(-1) == signs).all(-1).float().mean()
-print(f"{share:.0%} of 200 unseen images are read correctly. Computed with {cut.whose}.")
+images, signs = train_reader(Joined(ImageEncoder(48, cut), reader), train, inputs_for)
+print("Computed with", cut.whose)
 
 # %% tags=["demo"]
 # @title Where the decoder looks while it names each sign
-example = next(i for i, row in enumerate(signs.tolist()) if len(set(row)) == 4)  # three different signs
-figures.show(
-    figures.sequences.over_pictures(
-        images[example, 0], reader.weights[example, 0, :3], [SIGNS[i] for i in signs[example, :3].tolist()], 4
-    ),
-    caption="An unseen image, and the weights of its nine patches for each sign; dark is high. "
-    f"Computed with {Cross.whose}.",
-)
+drawn = figures.sequences.one_reading(images, signs, reader.weights, SIGNS)
+figures.show(drawn, caption=f"Computed with {Cross.whose}.")
 
 # %% [markdown]
 # ## 8. How it came about (extra)
@@ -1260,10 +1131,9 @@ check(clipped_precision)
 
 # %% tags=["demo"]
 # @title What you have built so far
-figures.show(
-    figures.diagram.two_sequences(complete=True, weights=decoder.weights[0, 0, :8, :8]),
-    caption=f"A shows the first 8 rows and columns of the trained model's weights. Computed with {Cross.whose}.",
-)
+drawn = figures.diagram.two_sequences(complete=True, weights=decoder.weights[0, 0, :8, :8])
+text = "A shows the first 8 rows and columns of the trained model's weights."
+figures.show(drawn, caption=f"{text} Computed with {Cross.whose}.")
 
 # %% [markdown]
 # **To read on:** Bahdanau et al., [Neural Machine Translation by Jointly Learning to Align and

@@ -114,16 +114,7 @@ print("Computed with", latent_bytes.whose)
 
 # %% tags=["demo"]
 # @title KiB per token
-kib = {name.replace(", ", "\n"): size / 2**10 for name, size in sizes.items()}
-ax = figures.row(1, width=7.4, height=3.2)[1][0]
-figures.bars(list(kib.values()), list(kib), ax=ax, part="k", title="KiB per token, two bytes per number")
-figures.show(
-    figures.with_alt_text(
-        ax,
-        "Four bars of KiB per token: " + "; ".join(f"{name}, {size / 2**10:.0f}" for name, size in sizes.items()) + ".",
-    ),
-    caption=f"Computed with {latent_bytes.whose}.",
-)
+figures.show(figures.cheaper.per_token(sizes), caption=f"Computed with {latent_bytes.whose}.")
 
 # %% [markdown]
 # DeepSeek-V3, with 671 billion parameters, keeps about half as much per token as Llama 3 8B. If it kept the keys and values
@@ -256,22 +247,7 @@ predict("the largest capped score", ...)
 # %% tags=["demo"]
 # @title Scores before and after soft-capping
 capped = use(soft_cap, cheaper_fallbacks.soft_cap)
-raw = torch.linspace(-150, 150, 61)
-ax = figures.curves(
-    raw,
-    {"as they are": raw.clamp(-80, 80), "cap 50": capped(raw, 50.0), "cap 20": capped(raw, 20.0)},
-    xlabel="score",
-    ylabel="after soft-capping",
-    names="legend",
-)
-figures.show(
-    figures.with_alt_text(
-        ax,
-        "Three curves. One rises in a straight line between minus 80 and 80, where it is cut off; the two others follow it "
-        "near 0 and then bend to a level line, at plus and minus 50, and at plus and minus 20.",
-    ),
-    caption=f"The straight line is cut off at 80. Computed with {capped.whose}.",
-)
+figures.show(figures.cheaper.capped(capped), caption=f"Computed with {capped.whose}.")
 
 # %% [markdown]
 # Gemma 3 uses QK-norm in place of soft-capping ([report](https://arxiv.org/abs/2503.19786), March 2025). A practical
@@ -294,7 +270,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title What the layer keeps, and what it computes again
-figures.show(figures.cheaper.latent_layer(), caption="Thick frames: what the cache holds.")
+figures.show(figures.cheaper.latent_layer())
 
 # %% [markdown]
 # ### Exercise 3: `MultiHeadLatentAttention(d_model, n_heads, d_latent, d_rope)`
@@ -424,10 +400,7 @@ print("Computed with", make.whose)
 
 # %% tags=["demo"]
 # @title The absorbed form
-figures.show(
-    figures.cheaper.latent_layer(absorbed=True),
-    caption="No head's keys and values are made. Thick frames: what the cache holds.",
-)
+figures.show(figures.cheaper.latent_layer(absorbed=True))
 
 # %% [markdown]
 # ### Exercise 4: `absorbed_attention(query, latent, W_k, W_v, mask=None)`
@@ -653,12 +626,7 @@ sink_mask = use(sink_window_mask, cheaper_fallbacks.sink_window_mask)
 
 # %% tags=["demo"]
 # @title A window of three, without and with sinks
-figures.show(
-    figures.masks.tables({f"{sinks} sinks": sink_mask(7, 3, sinks) for sinks in (0, 1, 2)}),
-    alt="Three tables of ticks and crosses, seven by seven. No sinks: a band of three ticks along the diagonal. One sink: the first "
-    "column is ticked as well. Two sinks: the first two columns, from the diagonal on.",
-    caption=f"✓ may be seen, ✗ is blocked. Computed with {sink_mask.whose}.",
-)
+figures.show(figures.cheaper.sinks(sink_mask), caption=f"Computed with {sink_mask.whose}.")
 
 # %% [markdown]
 # First, look at a head with a sink, made by hand. Every query has a high score with key 0, whose value is 0, so the head's
@@ -681,12 +649,7 @@ print("Computed with", sink_mask.whose)
 
 # %% tags=["demo"]
 # @title The weights of this head
-figures.show(
-    figures.masks.weights(maps, per_row=2, cell=0.16),
-    alt="Two maps of 24 by 24 weights. Without sinks, the first eight rows have nearly all weight on key 0; below, key 0 is hatched and "
-    "the weight is spread along the window. With one sink, column 0 is dark in all rows.",
-    caption=f"Hatched: blocked. Computed with {sink_mask.whose}.",
-)
+figures.show(figures.cheaper.head_with_sink(maps), caption=f"Computed with {sink_mask.whose}.")
 
 # %% [markdown]
 # When key 0 leaves the window, this head's outputs become many times as long. With one sink they stay short.
@@ -767,19 +730,8 @@ print("Computed with", stay.whose)
 
 # %% tags=["demo"]
 # @title The loss in a text that is longer than those of training
-middles = [48, 80, 112, 192, 288]
-figures.show(
-    figures.curves(
-        middles,
-        {name: losses for name, losses in streams.items() if "cache" not in name},
-        xlabel="position",
-        ylabel="loss, in nats",
-        names="legend",
-    ),
-    alt="Three curves of the loss over the position. All positions: it rises from 0.6 to above 5 nats after position 96. A window of 64 "
-    "without sinks: it stays near 0.6. With 4 sinks at their true positions: it rises to about 1.",
-    caption=f"The course's model; texts of 320 tokens. Computed with {sink_mask.whose}.",
-)
+drawn = figures.cheaper.streams({name: losses for name, losses in streams.items() if "cache" not in name})
+figures.show(drawn, caption=f"Computed with {sink_mask.whose}.")
 
 # %% [markdown]
 # Counted in the cache, sinks do no harm. So not every model needs sinks. A window is safe if no head depends on the positions
@@ -986,10 +938,8 @@ figures.show(figures.cheaper.pages(forked, 8, 4), caption="Hatched: pages that b
 
 # %% tags=["demo"]
 # @title The pool after one more position each
-figures.show(
-    figures.cheaper.pages(continued, 8, 4),
-    caption=f"Only the page that was not full exists twice. Computed with {Paged.whose}.",
-)
+drawn = figures.cheaper.pages(continued, 8, 4)
+figures.show(drawn, caption=f"Only the page that was not full exists twice. Computed with {Paged.whose}.")
 
 # %% [markdown]
 # If the two texts continued a document of 10,000 positions, the copy would still be one page. When a text is freed, the pages
@@ -1092,28 +1042,8 @@ print(f"Computed with {codes_of.whose} and {numbers_of.whose}")
 
 # %% tags=["demo"]
 # @title Where the outliers are
-block = lm.blocks[1]
-_, key, value = block.attention.heads(block.norm_1(hidden[1]))
-figure, axes = figures.row(2, width=4.6, height=3.4)
-for ax, name, x, part in zip(axes, ("keys", "values"), (key, value), "kv"):
-    figures.heat_map(
-        x[0, 0, :24].abs(),
-        ax=ax,
-        part=part,
-        kind="amounts",
-        title=f"{name}, head 0 of layer 1",
-        limit=8.0,
-        numbers=False,
-    )
-    ax.set(xlabel="channel", ylabel="position")
-figures.show(
-    figures.with_alt_text(
-        figure,
-        "Two maps of absolute values, 24 positions by 24 channels. The keys have dark vertical stripes: a few channels are large at "
-        "almost all positions. The values have no such stripes.",
-    ),
-    caption=f"Absolute values in {lm.whose}, before the rotation.",
-)
+_, key, value = lm.blocks[1].attention.heads(lm.blocks[1].norm_1(hidden[1]))
+figures.show(figures.cheaper.outliers(key[0, 0], value[0, 0]), caption=f"In {lm.whose}.")
 
 # %% [markdown]
 # In layers 1 and 2 the outliers of keys are in channels: a few are large for every token. There a scale per channel has the
@@ -1185,18 +1115,7 @@ check("experiment", finding)
 
 # %% tags=["demo"]
 # @title Three patterns
-positions = torch.arange(12)
-back = positions[:, None] - positions
-strided = (back < 0) | ((back >= 3) & (positions % 4 != 3))
-blocks = (back < 0) | ((back >= 4) & (positions // 4 != 0))
-figures.show(
-    figures.masks.tables(
-        {"window": (back < 0) | (back >= 4), "window and every fourth": strided, "window and a chosen block": blocks}
-    ),
-    alt="Three causal tables of ticks and crosses, twelve by twelve. A window: a band along the diagonal. Window and every fourth: a band and "
-    "single columns. Window and a chosen block: a band and the first four columns.",
-    caption="✓ is read, ✗ is skipped.",
-)
+figures.show(figures.cheaper.patterns())
 
 # %% [markdown]
 # **Linear attention** drops the softmax. Without it, $\sum_j (\mathbf{q} \cdot \mathbf{k}_j) \mathbf{v}_j = (\sum_j \mathbf{k}_j
@@ -1211,25 +1130,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title What a layer keeps as the text grows
-lengths = [2**n for n in range(4, 18)]
-figures.show(
-    figures.curves(
-        lengths,
-        {
-            "8 groups": [2 * 8 * 128 * 2 * n / 2**10 for n in lengths],
-            "latent": [576 * 2 * n / 2**10 for n in lengths],
-            "window of 1,024": [2 * 8 * 128 * 2 * min(n, 1024) / 2**10 for n in lengths],
-            "state of 32 heads": [32 * 128 * 128 * 2 / 2**10] * len(lengths),
-        },
-        xlabel="tokens",
-        ylabel="KiB in one layer",
-        log="both",
-        names="legend",
-    ),
-    alt="Four curves on logarithmic scales. The caches with 8 groups and with latent vectors rise with the number of tokens. The window's rises to "
-    "1,024 tokens and is level after that. The state of linear attention is level from the start.",
-    caption="Heads are 128 wide, two bytes per number.",
-)
+figures.show(figures.cheaper.kept_per_layer())
 
 # %% [markdown]
 # **Mixture of experts** drops parameters, for each token. A layer has many feed-forward networks, the *experts*, and a small *router* that
@@ -1238,20 +1139,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Parameters in all, and used for one token
-ax = figures.row(1, width=7.4, height=3.0)[1][0]
-figures.bars(
-    [46.7, 12.9, 671.0, 37.0],
-    ["Mixtral 8x7B\nin all", "Mixtral 8x7B\nper token", "DeepSeek-V3\nin all", "DeepSeek-V3\nper token"],
-    ax=ax,
-    title="billions of parameters",
-)
-figures.show(
-    figures.with_alt_text(
-        ax,
-        "Four bars, billions of parameters. Mixtral 8x7B: 46.7 in all, 12.9 per token. DeepSeek-V3: 671 in all, 37 per token.",
-    ),
-    caption="Mixtral: Mistral AI's announcement (December 2023). DeepSeek-V3: report (arXiv 2412.19437, December 2024).",
-)
+figures.show(figures.cheaper.experts())
 
 # %% [markdown]
 # ### The answer

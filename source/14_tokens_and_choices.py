@@ -95,13 +95,7 @@ for character in "naïve🙂":
 # %% tags=["demo"]
 # @title A sentence in words, in pieces and in bytes
 SENTENCE = "The boat reached the bank."
-in_words = [b"The", b" boat", b" reached", b" the", b" bank", b"."]
-pieces_of_it = [b"The ", b"bo", b"a", b"t ", b"r", b"ea", b"ch", b"ed ", b"the ", b"b", b"an", b"k", b"."]
-figures.show(
-    figures.tokens.cuts({"words": in_words, "pieces": pieces_of_it, "bytes": [bytes([b]) for b in SENTENCE.encode()]}),
-    caption="␣ is a space. The pieces are one possible cut. A box is as wide as its number of bytes; beside each row is the number "
-    "of tokens.",
-)
+figures.show(figures.tokens.three_cuts())
 
 # %% [markdown]
 # ## 2. Learn the pieces
@@ -263,15 +257,9 @@ print("pieces with a space inside:", inside)
 # %% tags=["demo"]
 # @title The same words after more and more merges
 encode_with = token_fallbacks.encode
-rows = {}
-for n in (0, 16, 64, 256):
-    pieces_now = [pieces[i] for i in encode_with(SENTENCE, merges[:n])]
-    rows[f"{n} merges"] = pieces_now
-figures.show(
-    figures.tokens.cuts(rows),
-    caption="Each box of a row is made of boxes of the row above. "
-    f"Merges learned with {learn_merges.whose}, applied by the course's encode.",
-)
+rows = {f"{n} merges": [pieces[i] for i in encode_with(SENTENCE, merges[:n])] for n in (0, 16, 64, 256)}
+drawn, text = figures.tokens.cuts(rows), "Each box of a row is made of boxes of the row above."
+figures.show(drawn, caption=f"{text} Merges learned with {learn_merges.whose}, applied by the course's encode.")
 
 # %% [markdown]
 # ## 3. From text to ids and back
@@ -793,20 +781,8 @@ print("Computed with", nucleus.whose, "and", relative.whose)
 
 # %% tags=["demo"]
 # @title The next token under six rules
-order = logits.argsort(descending=True)[:10]
-rules = {
-    "softmax": logits.softmax(-1),
-    "temperature 0.5": (logits / 0.5).softmax(-1),
-    "temperature 2": (logits / 2).softmax(-1),
-    "top-k 4": first_k(logits, 4),
-    "top-p 0.9": nucleus(logits, 0.9),
-    "min-p 0.5": relative(logits, 0.5),
-}
-figures.show(
-    figures.tokens.choices({name: shares[order] for name, shares in rules.items()}, [lm.words[i] for i in order]),
-    caption="After “The boat reached the river”: the ten most probable of 952 tokens. Hatched: never drawn. "
-    f"Computed with {nucleus.whose}, {relative.whose} and {first_k.whose}.",
-)
+drawn = figures.tokens.six_rules(logits, lm.words, first_k, nucleus, relative)
+figures.show(drawn, caption=f"Computed with {nucleus.whose}, {relative.whose} and {first_k.whose}.")
 
 # %% [markdown]
 # ## 7. Against repetition

@@ -141,7 +141,8 @@ def default_routine(x, padding=None):
 
 # %%
 verdict(
-    leak(default_routine) < 1e-6, f"without padding, the last token moves earlier outputs by {leak(default_routine):.2f}"
+    leak(default_routine) < 1e-6,
+    f"without padding, the last token moves earlier outputs by {leak(default_routine):.2f}",
 )
 
 # %% [markdown]

@@ -50,7 +50,7 @@ def test_a_notebook_whose_wheel_is_not_beside_it_says_so_and_shows_no_traceback(
         install_walk.run_all(notebook, fresh, tmp_path)
     (output,) = next(cell for cell in notebook.cells if cell["id"] == "set-up").outputs
     (told,) = output.traceback
-    assert told.startswith("This notebook needs the file attention_course-")
+    assert told.startswith("Not ready: it needs the file attention_course-")
     assert len(told.splitlines()) == 1
 
 

@@ -9,6 +9,7 @@ import torch
 
 from .base import row, with_alt_text
 from .panels import frame, heat_map
+from .shapes import arrow, write
 from .style import FAINT, GREY, LINES, MARKERS, PALE, PALETTE, SMALL, colour
 
 if TYPE_CHECKING:
@@ -111,18 +112,7 @@ def moves(
         ax.annotate(name, (x, y), (0, 8), textcoords="offset points", ha="center", fontsize=SMALL)
     for i, (name, end) in enumerate(ends.items()):
         (x, y), (to_x, to_y) = torch.stack([start, end]).detach().tolist()
-        ax.annotate(
-            "",
-            (to_x, to_y),
-            (x, y),
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": colour("output"),
-                "linewidth": 2,
-                "linestyle": LINES[i % len(LINES)],
-            },
-            zorder=3,
-        )
+        arrow(ax, (x, y), (to_x, to_y), colour=colour("output"), width=2, line=LINES[i % len(LINES)], gap=2, zorder=3)
         ax.plot(
             to_x,
             to_y,
@@ -202,7 +192,7 @@ def in_the_plane(
             markersize=9,
             zorder=2,
         )
-        ax.text(x, y, names[i] if names else f"v{i}", ha="center", va="center", fontsize=10)
+        write(ax, x, y, names[i] if names else f"v{i}", fontsize=10)
     for i, (name, output) in enumerate(outputs.items()):
         path = output.detach().reshape(-1, 2)
         ax.plot(

@@ -1,17 +1,17 @@
 """Creation, alt text and display of every figure.
 
 Functions that draw one panel take `ax` and return it; functions that draw a whole figure return the Figure. The alt
-text may already be on the figure (`with_alt_text`), or is given when it is shown. The same arguments give the same
-bytes.
+text and a caption may already be on the figure (`with_alt_text`), or are given when it is shown. The same arguments
+give the same bytes.
 """
 
 from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Draw = TypeVar("Draw", bound=Callable[..., Any])
 DPI = 144
 PIXELS_PER_INCH = 92  # on the page: three panels of 3.2 inches fill a notebook's width
 COLOURS = 64  # of the fallback: a quarter of the bytes, and no difference to see
@@ -71,21 +72,43 @@ def grid(
     return figure, list(axes.flat[:n])
 
 
-def with_alt_text(drawn: Figure | Axes, words: str) -> Figure:
-    """Set the alt text of a figure, or of the figure of some axes."""
+def with_alt_text(drawn: Figure | Axes, words: str, caption: str = "") -> Figure:
+    """Set the alt text and the caption of a figure, or of the figure of some axes."""
     figure = cast("Figure", drawn.figure)  # no panel of ours is in a subfigure
     figure.set_label(words)
+    cast("Any", figure).caption = caption
     return figure
+
+
+def with_caption(drawn: Figure | Axes, caption: str) -> Figure:
+    """Set the caption of a figure that has its alt text, or of the figure of some axes."""
+    return with_alt_text(drawn, str(drawn.figure.get_label()), caption)
+
+
+def with_choices(**choices: Any) -> Callable[[Draw], Draw]:
+    """Give a drawing function the options of its sliders, with `start` and `strip` as in `sliders.slider`."""
+
+    def give(draw: Draw) -> Draw:
+        cast("Any", draw).choices = choices
+        return draw
+
+    return give
 
 
 def show(drawn: Figure | Axes, *, alt: str = "", caption: str = "") -> None:
     """Show a figure (or the figure of some axes) under the cell, and close it.
 
-    `alt` is the alt text, by default that of `with_alt_text`. Raises ValueError without any. A script prints it
-    instead.
+    `alt` is the alt text, by default that of `with_alt_text`, whose caption comes before `caption`. Raises ValueError
+    without an alt text. A script prints it instead.
     """
-    words = alt or drawn.figure.get_label()
-    display_html(html(drawn, alt=alt, caption=caption), str(words))
+    alt, caption = described(drawn, alt, caption)
+    display_html(html(drawn, alt=alt, caption=caption), alt)
+
+
+def described(drawn: Figure | Axes, alt: str = "", caption: str = "") -> tuple[str, str]:
+    """The alt text and the caption of a figure, after these were given for it."""
+    own = getattr(drawn.figure, "caption", "")
+    return alt or str(drawn.figure.get_label()), " ".join(filter(None, (own, caption)))
 
 
 def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str = "", fallback: bool = True) -> str:

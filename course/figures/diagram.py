@@ -10,6 +10,7 @@ import torch
 
 from .base import row, with_alt_text
 from .panels import small_map
+from .shapes import arrow, cell, rounded, write
 from .style import FAINT, GREY, GROUND, INK, LETTERS, PALE, PALE_BLUE, SMALL, colour
 
 if TYPE_CHECKING:
@@ -148,26 +149,20 @@ def _arrow(ax: Axes, points: Sequence[tuple[float, float]], state: str) -> None:
     line: Any = (0, (3, 2)) if state == "later" else "-"
     width = 1.4 if state == "new" else 0.9
     ax.plot(*zip(*points[:-1], strict=True), color=shade, linewidth=width, linestyle=line, zorder=1)
-    look = {"arrowstyle": "-|>", "color": shade, "linewidth": width, "linestyle": line, "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", points[-1], points[-2], arrowprops=look, zorder=1)
+    arrow(ax, points[-2], points[-1], colour=shade, width=width, line=line, zorder=1)
 
 
 def _step(ax: Axes, text: str, x: float, y: float, width: float, state: str, height: float = 0.6) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
-    shape = FancyBboxPatch((x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0,rounding_size=0.14")
     look = _look(state, PALE_BLUE)
-    shape.set(**{**look, "facecolor": GROUND if state == "later" else look["facecolor"]}, zorder=2)
-    ax.add_patch(shape)
+    look |= {"facecolor": GROUND} if state == "later" else {}
+    rounded(ax, x, y, (width, height), "pad=0,rounding_size=0.14", **look, zorder=2)
     heavy = "bold" if state == "new" else "normal"
     shade = INK if state == "new" else GREY
     text = _LETTER.sub(r"$W_\1$", text)
-    ax.text(x, y, text, ha="center", va="center", fontsize=SMALL, color=shade, fontweight=heavy, zorder=3)
+    write(ax, x, y, text, fontsize=SMALL, color=shade, fontweight=heavy, zorder=3)
 
 
 def _matrix(ax: Axes, name: str, x: float, y: float, state: str, values: torch.Tensor | None) -> None:
-    from matplotlib.patches import Rectangle
-
     look = _look(state, colour(name))
     half = 0.38
     if values is not None and state == "new":
@@ -178,10 +173,9 @@ def _matrix(ax: Axes, name: str, x: float, y: float, state: str, values: torch.T
         ax.text(x, y + half + 0.06, LETTERS[name], ha="center", va="bottom", fontsize=11, fontweight="bold", color=INK)
     else:
         shade = GROUND if state == "new" else GREY
-        ax.text(x, y, LETTERS[name], ha="center", va="center", fontsize=13, fontweight="bold", color=shade, zorder=4)
-    box = Rectangle((x - half, y - half), 2 * half, 2 * half, zorder=3)
-    box.set(**{**look, "facecolor": GROUND if state == "later" else look["facecolor"]})
-    ax.add_patch(box)
+        write(ax, x, y, LETTERS[name], fontsize=13, fontweight="bold", color=shade, zorder=4)
+    look |= {"facecolor": GROUND} if state == "later" else {}
+    cell(ax, x, y, (2 * half, 2 * half), **look, zorder=3)
 
 
 def _heads(ax: Axes, state: str) -> None:
@@ -194,7 +188,7 @@ def _heads(ax: Axes, state: str) -> None:
         frame.set(**{**_look(state, GROUND), "facecolor": GROUND})
         ax.add_patch(frame)
     text = {"new": INK}.get(state, GREY)
-    ax.text(7.9, -1.62, "H heads, each with columns of its own", ha="center", va="center", fontsize=SMALL, color=text)
+    write(ax, 7.9, -1.62, "H heads, each with columns of its own", fontsize=SMALL, color=text)
 
 
 def _cache(ax: Axes, state: str) -> None:
@@ -205,7 +199,7 @@ def _cache(ax: Axes, state: str) -> None:
     ax.add_patch(box)
     heavy = "bold" if state == "new" else "normal"
     shade = INK if state == "new" else GREY
-    ax.text(4.86, -0.55, "cache", ha="center", va="center", fontsize=SMALL, color=shade, rotation=90, fontweight=heavy)
+    write(ax, 4.86, -0.55, "cache", fontsize=SMALL, color=shade, rotation=90, fontweight=heavy)
 
 
 def _tiles(ax: Axes, state: str) -> None:
@@ -217,7 +211,7 @@ def _tiles(ax: Axes, state: str) -> None:
     ax.add_patch(frame)
     heavy = "bold" if state == "new" else "normal"
     shade = INK if state == "new" else GREY
-    ax.text(8.8, 1.87, "a tile at a time", ha="center", va="center", fontsize=SMALL, color=shade, fontweight=heavy)
+    write(ax, 8.8, 1.87, "a tile at a time", fontsize=SMALL, color=shade, fontweight=heavy)
 
 
 def _block(ax: Axes, state: str) -> None:
@@ -237,7 +231,7 @@ def _block(ax: Axes, state: str) -> None:
         middle = sum(ends[plus]) / 2
         _arrow(ax, ((begin, y), (begin, y - 0.5), (middle, y - 0.5), (middle, y - 0.23)), state)
     shade = INK if state == "new" else GREY
-    ax.text(0.0, y, "block", ha="center", va="center", fontsize=SMALL, color=shade)
+    write(ax, 0.0, y, "block", fontsize=SMALL, color=shade)
 
 
 # Lesson 12's diagram: name -> (colour and letter, x, y, whether this lesson adds it)
@@ -301,7 +295,7 @@ def two_sequences(complete: bool = False, **values: torch.Tensor) -> Figure:
         else:
             _matrix(ax, name, x, y, state(new), values.get(name))
     for text, y in (("target, T rows", 2.0), ("source, S rows", -1.25)):
-        ax.text(0.0, y, text, ha="center", va="center", fontsize=SMALL, color=INK)
+        write(ax, 0.0, y, text, fontsize=SMALL, color=INK)
     key = "in full colour: so far" if complete else "in full colour: this lesson; grey: known"
     ax.text(14.1, -2.0, key, ha="right", va="center", fontsize=SMALL, color=GREY)
     ax.set(xlim=(-0.9, 14.2), ylim=(-2.3, 2.3))
@@ -319,9 +313,5 @@ def two_sequences(complete: bool = False, **values: torch.Tensor) -> Figure:
 
 def _second_sequence(ax: Axes, x: float, y: float) -> None:
     """Draw the source as a taller box with the letter Y."""
-    from matplotlib.patches import Rectangle
-
-    box = Rectangle((x - 0.38, y - 0.46), 0.76, 0.92, zorder=3)
-    box.set(**_look("new", colour("x")))
-    ax.add_patch(box)
-    ax.text(x, y, "Y", ha="center", va="center", fontsize=13, fontweight="bold", color=GROUND, zorder=4)
+    cell(ax, x, y, (0.76, 0.92), **_look("new", colour("x")), zorder=3)
+    write(ax, x, y, "Y", fontsize=13, fontweight="bold", color=GROUND, zorder=4)

@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .base import row, with_alt_text
+from .base import row, with_alt_text, with_caption, with_choices
 from .lines import curves, level, note
-from .panels import bars, heat_map
+from .panels import bars, charts, heat_map
+from .roles import soft_lookup
+from .shapes import write
 from .style import FAINT, LINES, PALE, PALE_ORANGE, PALETTE, SMALL, WHITE_GROUND, cell_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ..models.small_lm import SmallLM
+
+Function = Callable[..., torch.Tensor]
 TOP = math.sqrt(3) / 2  # height of the triangle with side 1
 
 
@@ -67,15 +72,7 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
                     hatch=hatch,
                     linewidth=0,
                 )
-                ax.text(
-                    (begin + end) / 2,
-                    place,
-                    text,
-                    ha="center",
-                    va="center",
-                    fontsize=10,
-                    bbox=WHITE_GROUND,
-                )
+                write(ax, (begin + end) / 2, place, text, fontsize=10, bbox=WHITE_GROUND)
         ax.barh(place, right - left, left=left, height=0.62, color=PALETTE[0])
         for value, at, align in ((low, left, "left"), (high, right, "right")):
             inside = right - left > 60
@@ -98,7 +95,56 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
     ax.set(xlim=(-edge, edge), ylim=(-0.45, 4.35), xlabel="score s; each bar shows what exp(s) is")
     ax.spines["left"].set_visible(False)
     ax.tick_params(left=False)
-    return figure
+    return with_alt_text(
+        figure,
+        "For each of four number formats a bar over the scores from -130 to 130. In the middle of it exp(s) is a "
+        "number; to the left it is rounded to 0; to the right it is infinity. The middle runs from -104 to 88.7 in "
+        "float32, from -92.9 to 88.7 in bfloat16, from -17.3 to 11.1 in float16, and beyond the picture (-745 to 710) "
+        "in float64.",
+        "Dotted: exp(s) is rounded to 0. Hatched: exp(s) is infinite. float64 moves the limit to 709.8, far outside "
+        "this picture.",
+    )
+
+
+@with_choices(
+    temperature=[0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0],
+    start={"temperature": 1.0},
+    strip=[0.3, 1.0, 5.0],
+)
+def heated(sharpen: Function, scores: torch.Tensor, labels: Sequence[str], *, temperature: float) -> Figure:
+    """The `budget` of the weights that `sharpen` makes of scores (N,) at a temperature."""
+    return budget(sharpen(scores, temperature), labels, f"temperature {temperature}")
+
+
+def three_temperatures(scores: torch.Tensor, words: Sequence[str]) -> Figure:
+    """The weights of the lesson's scores (6,) at three temperatures, and how many words share the attention."""
+    panels = {}
+    for tau in (0.3, 1.0, 5.0):
+        weights = torch.softmax(scores / tau, dim=-1)
+        panels[f"τ = {tau:g}: shared by {torch.special.entr(weights).sum().exp():.1f}"] = weights
+    figure, _ = charts(panels, words, width=2.9, height=2.7, turned=40, part="weights", limit=1.1)
+    return with_alt_text(
+        figure,
+        "Three bar charts of the weights of the six words. At τ = 0.3 river has 0.96, shared by 1.2 words; at τ = 1 "
+        "river has 0.58, shared by 3.2; at τ = 5 all weights are between 0.11 and 0.25, shared by 5.7.",
+        "“Shared by” is e to the power of the entropy. Computed with PyTorch.",
+    )
+
+
+def contribution() -> Figure:
+    """The contribution of a weight from 0 to 1 to the entropy."""
+    weight = torch.linspace(0.0, 1.0, 1001)[1:]
+    figure, (ax,) = row(1, width=5.4, height=2.9)
+    ys = {"$-a$ ln $a$": -weight * weight.log()}
+    curves(weight, ys, ax=ax, xlabel="weight $a$", ylabel="contribution (nats)")
+    ax.plot(0, 0, "o", markersize=8, markerfacecolor="white", markeredgecolor="black", zorder=5)
+    ax.annotate("the limit for $a$ → 0", (0, 0), (18, 2), textcoords="offset points")
+    return with_alt_text(
+        figure,
+        "The curve of -a ln a for a from 0 to 1: it starts at 0, rises steeply to 0.37 at a = 0.37, and falls to 0 at "
+        "1. An open circle at the origin marks the limit.",
+        "Weights near 0 and weights near 1 contribute little: in both cases there is little doubt.",
+    )
 
 
 def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> Figure:
@@ -122,13 +168,14 @@ def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> Figure:
     )
 
 
-def cooling(
-    temperatures: torch.Tensor, weights: torch.Tensor, entropies: torch.Tensor, labels: Sequence[str]
-) -> Figure:
-    """Weights, (M, N), and their entropies, (M,), against M temperatures (log scale).
+def cooling(sharpen: Function, entropy: Function, scores: torch.Tensor, labels: Sequence[str]) -> Figure:
+    """The weights that `sharpen` makes of scores (N,), and their `entropy`, from temperature 0.1 to 100.
 
     `labels` names the N weights; of names that differ only in capitals, only the first has a curve. With alt text.
     """
+    temperatures = torch.logspace(-1, 2, 41)
+    weights = torch.stack([sharpen(scores, tau) for tau in temperatures.tolist()])  # (41, N)
+    entropies = entropy(weights)
     figure, (left, right) = row(2, width=4.6, height=3.5)
     once = {label.casefold(): i for i, label in reversed(list(enumerate(labels)))}
     ys = {labels[i]: weights[:, i] for i in sorted(once.values())}
@@ -146,6 +193,77 @@ def cooling(
         f"Against the temperature, from {temperatures[0]:.2g} to {temperatures[-1]:.3g}: on the left the weights, "
         f"{details}; on the right their entropy, {entropies[0]:.2f} to {entropies[-1]:.2f}, where ln {len(labels)} is "
         f"{most:.2f}.",
+        "Names that differ only in capitals have the same curve.",
+    )
+
+
+def two_routes(sharpen: Function, entropy: Function) -> Figure:
+    """A `triangle` with two lists of three scores that cool down, by `sharpen`, over the contours of `entropy`."""
+    starts = {"river 3, boat 2, bank 1.5": [3.0, 2.0, 1.5], "river 1, boat 2, bank 1.8": [1.0, 2.0, 1.8]}
+    first, second = map(torch.tensor, starts.values())
+    hot_to_cold = torch.logspace(2, -1.3, 80).tolist()
+    routes = [torch.stack([sharpen(three, tau) for tau in hot_to_cold]) for three in (first, second)]
+    stops = [
+        (f"τ = {tau}" + (f": {sharpen(three, tau)[0]:.2f} river" if tau == 1.0 else ""), sharpen(three, tau))
+        for three, tau in ((first, 1.0), (first, 0.5), (second, 1.0), (second, 0.3), (second, 0.1))
+    ]
+    figure, (ax,) = row(1, width=6.4, height=4.6)
+    triangle(entropy, routes, ["river", "boat", "bank"], stops=stops, ax=ax)
+    return with_alt_text(
+        figure,
+        "A triangle with the corners river, boat and bank, coloured by entropy: highest in the centre, 0 in the "
+        "corners. Two paths leave the centre. One bends into the corner of river. The other heads for the middle of "
+        "the edge between boat and bank, whose scores are close, and turns along the edge to boat only at low "
+        "temperatures.",
+        f"Two lists of scores, cooling down: {', and dashed '.join(starts)}.",
+    )
+
+
+def soft_dictionary(sharpen: Function) -> Figure:
+    """A dictionary of four water levels, and the same look-up with the weights of `sharpen` at two temperatures."""
+    hours = torch.tensor([6.0, 9.0, 10.0, 13.0])  # (S,), the keys
+    metres = torch.tensor([2.4, 0.7, 0.6, 2.0])  # (S,), the values
+    gaps = -((9.0 - hours) ** 2)
+    panels = {"dictionary": (hours == 9.0).float()}
+    panels |= {f"soft, τ = {tau}": sharpen(gaps, float(tau)) for tau in (1, 20)}
+    figure = soft_lookup(panels, "9 h", [f"{hour:.0f} h" for hour in hours.tolist()], metres)
+    return with_caption(figure, "A higher temperature spreads the weights.")
+
+
+def answers(look_up: Function, hours: torch.Tensor, levels: torch.Tensor, tide: Function) -> Figure:
+    """What `look_up` answers through a day at three temperatures: readings (S,) at hours (S,), and the `tide`."""
+    all_day = torch.linspace(0.0, 24.0, 481)
+    found = {f"τ = {tau:g}": look_up(all_day, hours, levels, tau) for tau in (0.001, 1.0, 100.0)}
+    figure, (ax,) = row(1, width=7.2, height=3.4)
+    curves(all_day, found, ax=ax, xlabel="hour", ylabel="level (m)")
+    ax.plot(all_day, tide(all_day), color="grey", linewidth=4, alpha=0.45, zorder=1)
+    ax.plot(hours, levels, "o", markerfacecolor="none", markeredgecolor="black", markersize=6, zorder=3)
+    return with_alt_text(
+        figure,
+        "Forty circles, the readings, rise and fall twice in 24 hours, between about 0 and 4 metres. The answers at "
+        "τ = 0.001 are a staircase that jumps from one circle to the next; at τ = 1 a smooth wave close to the broad "
+        "grey line of the tide; at τ = 100 a nearly flat line at 2 metres.",
+        "Circles: readings. Broad grey line: the tide without waves.",
+    )
+
+
+def next_words(lm: SmallLM, softmax: Function, entropy: Function) -> Figure:
+    """The seven likeliest next words of the model after three texts, and how many words share the attention."""
+    texts = ("The", "The boat reached", "The boat reached the river")
+    figure, axes = row(len(texts), width=3.2, height=3.1)
+    details = []
+    for ax, text in zip(axes, texts, strict=True):
+        probabilities = softmax(lm.next_scores(text), dim=-1)  # (N,)
+        first = probabilities.topk(7).indices
+        likeliest, shared = [lm.words[i] for i in first], float(entropy(probabilities).exp())
+        bars(probabilities[first], likeliest, ax=ax, part="weights", title=f"{text} …", limit=1.1)
+        ax.set_xlabel(f"shared by {shared:.1f} words")
+        ax.tick_params(axis="x", rotation=60)
+        details.append(f"after “{text}” {likeliest[0]} {probabilities[first[0]]:.2f}, shared by {shared:.1f} words")
+    return with_alt_text(
+        figure,
+        f"Three bar charts of the seven likeliest next words: {'; '.join(details)}.",
+        "The seven likeliest next words.",
     )
 
 

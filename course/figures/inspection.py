@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import plain, row, with_alt_text
-from .panels import heat_map
+from .base import plain, row, with_alt_text, with_caption, with_choices
+from .panels import charts, heat_map
+from .shapes import write
 from .style import ink_on
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..models.small_lm import SmallLM
+
 
 def shown(tokens: Sequence[str]) -> list[str]:
     """Convert tokens to labels, with signs for whitespace."""
     return [token.replace(" ", "␣").replace("\n", "↵") for token in tokens]
+
+
+@torch.no_grad()
+def layer_by_layer(lm: SmallLM, text: str, logit_lens: Callable[..., torch.Tensor]) -> Figure:
+    """The `lens` on a text of the model; `logit_lens(hidden, norm, unembedding)` gives logits (L, 1, T, N)."""
+    ids = lm.encode(text)[None]
+    logits = logit_lens(lm.run(ids).hidden, lm.norm, lm.tokens.weight)
+    sure, best = logits[:, 0, :-1].softmax(-1).max(-1)  # (L, T - 1) each
+    words = [lm.words[i] for i in ids[0]]
+    return with_caption(
+        lens([[lm.words[i] for i in line] for line in best.tolist()], sure, words[:-1], words[1:]),
+        "The word that each layer predicts next; the darker a cell, the higher its probability.",
+    )
+
+
+@with_choices(
+    layer=(0, 2, 1),
+    head=(0, 3, 1),
+    start={"layer": 1, "head": 1},
+    strip=[{"layer": 0, "head": 2}, {"layer": 2, "head": 0}],
+)
+def two_heads(lm: SmallLM, text: str, *, layer: int, head: int) -> Figure:
+    """The maps of a head of the model on a text, and of the next head."""
+    ids = lm.encode(text)[None]
+    with torch.no_grad():
+        weights = lm.run(ids).weights[layer, 0]
+    chosen = [head, (head + 1) % lm.n_heads]
+    return attention_maps(weights[chosen], [lm.words[i] for i in ids[0]], [f"layer {layer}, head {h}" for h in chosen])
 
 
 def lens(said: Sequence[Sequence[str]], sure: torch.Tensor, read: Sequence[str], right: Sequence[str]) -> Figure:
@@ -41,24 +72,13 @@ def lens(said: Sequence[Sequence[str]], sure: torch.Tensor, read: Sequence[str],
             ink = ink_on(image.cmap(image.norm(float(cells[layer, position]))))
             heavy = "bold" if tokens[position] == right[position] else "normal"
             size = 9.0 if len(token) < 6 else 52.0 / len(token)
-            ax.text(position, layer, token, ha="center", va="center", color=ink, fontsize=size, fontweight=heavy)
+            write(ax, position, layer, token, color=ink, fontsize=size, fontweight=heavy)
     ax.set_xlabel("above: the token read; in a cell: the token predicted next, bold if it is right")
     hits = [sum(a == b for a, b in zip(tokens, right, strict=True)) for tokens in said]
     details = ", ".join(f"{name} {hit} of {len(right)}" for name, hit in zip(names, hits, strict=True))
     return with_alt_text(
         figure, f"A map with a row for each layer and a column for each token. Next tokens right: {details}."
     )
-
-
-def heads(scores: torch.Tensor, title: str = "") -> Figure:
-    """A map (L, H) of one number per head, layers by heads, with alt text."""
-    figure, (ax,) = row(1, width=1.6 + 0.75 * scores.shape[1], height=1.1 + 0.5 * scores.shape[0])
-    rows, columns = ([f"{name} {i}" for i in range(n)] for name, n in zip(("layer", "head"), scores.shape, strict=True))
-    heat_map(scores, ax=ax, rows=rows, columns=columns, numbers=True, title=title)
-    details = "; ".join(
-        f"layer {layer}: " + ", ".join(f"{score:.2f}" for score in line) for layer, line in enumerate(scores.tolist())
-    )
-    return with_alt_text(figure, f"A map of numbers from 0 to 1, one for each head. {details}.")
 
 
 def head_maps(panels: Mapping[str, torch.Tensor]) -> Figure:
@@ -72,6 +92,46 @@ def head_maps(panels: Mapping[str, torch.Tensor]) -> Figure:
         lines = (", ".join(f"{score:.2f}" for score in line) for line in scores.tolist())
         details.append(f"{title}: " + "; ".join(f"layer {layer}: {line}" for layer, line in enumerate(lines)))
     return with_alt_text(figure, f"Maps of numbers from 0 to 1, one for each head. {'. '.join(details)}.")
+
+
+def without_each_head(losses: Sequence[float]) -> Figure:
+    """The loss of repeated letters without each of the eight heads of two layers."""
+    names = [f"head {head}" for head in range(4)]
+    panels = {f"layer {layer}": torch.tensor(losses[4 * layer : 4 * layer + 4]) for layer in range(2)}
+    figure, axes = charts(panels, names, width=4.4, height=3.0, limit=4)
+    axes[0].set_ylabel("loss of repeated letters")
+    details = ", ".join(f"layer {i // 4}, head {i % 4}: {loss:.2f}" for i, loss in enumerate(losses))
+    return with_alt_text(
+        figure,
+        f"Two panels of bars, one per layer: the loss of repeated letters without each head. {details}.",
+        "Each bar: the loss of repeated letters with one head at zero.",
+    )
+
+
+def wanted_letters(scores: torch.Tensor, letters: Sequence[str]) -> Figure:
+    """The scores (26, 26) of queries with keys whose stream has what a head of layer 0 wrote."""
+    return with_alt_text(
+        heat_map(scores, rows=letters, columns=letters, part="scores", numbers=False, size=(6.2, 5.6)),
+        f"A map of 26 by 26 letters with a dark diagonal, scores: {scores.diagonal().mean():.1f} on the diagonal, "
+        f"{scores.mean():.1f} on average.",
+        "Layer 1, head 0: the score of a query with the letter of the row, at a position after the letter of the "
+        "column.",
+    )
+
+
+def copied_letters(circuits: Sequence[torch.Tensor], letters: Sequence[str]) -> Figure:
+    """By how much each of the four heads of layer 1 raises the logit of each letter, of their OV circuits (26, 26)."""
+    own = torch.stack([circuit.diagonal() for circuit in circuits])  # (4, 26)
+    total = own.sum(0, keepdim=True)
+    names = [*(f"head {head}" for head in range(4)), "together"]
+    cells = torch.cat([own, total])
+    return with_alt_text(
+        heat_map(cells, rows=names, columns=letters, kind="scores", numbers=False, size=(9.0, 2.4)),
+        "A map with a row for each head of layer 1 and one for all, and a column for each letter: by how much the "
+        "logit of a letter rises when the head looks at it. Each head raises some letters more than others. Together: "
+        f"from {total.min():.1f} to {total.max():.1f}.",
+        "Layer 1: by how much each head raises the logit of the letter that it looks at.",
+    )
 
 
 def patching(shares: torch.Tensor, heads: Sequence[str], changed: int) -> Figure:
@@ -96,6 +156,7 @@ def patching(shares: torch.Tensor, heads: Sequence[str], changed: int) -> Figure
         figure,
         f"A map of shares with a row for each of {len(heads)} heads and a column for each of {shares.shape[1]} "
         f"positions. Above 0.15: {'; '.join(large) or 'none'}.",
+        "Each cell: the share of the difference that one patch brings back, as a mean over 64 texts.",
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..notebook import catalog, session
 from ..report import display_html
-from .base import html
+from .base import described, html
 from .themes import CLASS
 
 if TYPE_CHECKING:
@@ -27,12 +27,13 @@ HEAD = (
 )
 
 
-def keepsake(picture: Figure | Axes, *, alt: str, caption: str) -> None:
+def keepsake(picture: Figure | Axes, *, alt: str = "", caption: str = "") -> None:
     """Show a page to keep: everything built, by lesson, the equation, and this figure.
 
-    If progress is saved, the page is also written to `attention.html` next to the notebook, self-contained. `alt` is
-    the figure's alt text.
+    If progress is saved, the page is also written to `attention.html` next to the notebook, self-contained. `alt` and
+    `caption` as for `show`.
     """
+    alt, caption = described(picture, alt, caption)
     built = {lesson: _passed(lesson) for lesson in catalog.lessons()}
     count, total = sum(map(len, built.values())), sum(len(catalog.exercises_of(lesson)) for lesson in built)
     details = f"{count} of {total} functions and modules, written and tested"

@@ -2,19 +2,184 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import grid, row
-from .panels import heat_map, of_one_size
+from .. import sample_models
+from . import shapes
+from .base import grid, row, with_alt_text, with_caption, with_choices
+from .diagram import overview
+from .lines import losses
+from .panels import charts, heat_map, of_one_size
+from .shapes import write
 from .style import FAINT, INK, PALE, PALE_BLUE, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
+
+Function = Callable[..., Any]
+
+
+def three_sizes(mask_for: Function, words: Sequence[str]) -> Figure:
+    """The masks of six, two and one query over the six `words`, by `mask_for(T, S)`."""
+    masks = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1)}
+    return with_alt_text(
+        tables(masks, words),
+        "Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above the diagonal. "
+        "Two queries, river and bank: a single cross, where river meets bank. One query, bank: no cross at all.",
+        "✓ may be seen, ✗ is blocked.",
+    )
+
+
+@with_choices(S=(1, 6, 1), strip=[2, 4, 6])
+def newest_word(mask_for: Function, words: Sequence[str], *, S: int) -> Figure:
+    """The words that the newest of `S` may see, with ends aligned as `mask_for(T, S)` does, and with starts aligned."""
+    panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
+    seen = [int((~mask).sum()) for mask in panels.values()]
+    return with_alt_text(
+        tables(panels, words[:S], per_row=1),
+        f"{words[S - 1]} sees {seen[0]} of {S} words if the ends are aligned, {seen[1]} if the starts are.",
+    )
+
+
+def both_masks(decoder_mask: Function, lengths: torch.Tensor) -> Figure:
+    """The masks that `decoder_mask(lengths, 6)` gives the lesson's sentences of 6, 4 and 2 words."""
+    both = decoder_mask(lengths, 6)  # (B, 1, T, T)
+    return with_alt_text(
+        tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
+        "Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: the last two "
+        "columns are all crosses, too. Length 2: the last four columns are all crosses.",
+        "causal | padding, for the three sentences.",
+    )
+
+
+@with_choices(
+    fill=[0.0, -1.0, -2.0, -4.0, -6.0, -8.0, -16.0, -32.0, -torch.inf],
+    times=[1, 5, 25],
+    strip={"fill": [0.0, -4.0, -torch.inf]},
+)
+def let_through(mask: torch.Tensor, scores: torch.Tensor, *, fill: float, times: float) -> Figure:
+    """The weights of scores (T, T), multiplied by `times`, with `fill` where the mask blocks."""
+    shares = torch.softmax(torch.where(mask, fill, times * scores), dim=-1)
+    through = (shares * mask).sum(-1).max()
+    return with_alt_text(
+        weights({f"on the future: {through:.4f}": (shares, None)}, stairs=True),
+        f"Weights, blocked scores set to {fill}: {through:.4f} of a row above the diagonal.",
+    )
+
+
+def blocked_row(
+    functions: Sequence[Function], scores: torch.Tensor, mask: torch.Tensor, gradient_of: Function, words: Sequence[str]
+) -> Figure:
+    """A fully blocked row, before and after the repair: two masked softmax `functions`, and their gradients.
+
+    scores, mask    (6, 6)
+    gradient_of(f)  the weights of an attention with f, and the gradient (2, 2) of its matrix
+    """
+    blocked = mask | (torch.arange(6) == 3)[:, None]
+    figure, axes = row(4, width=3.5, height=3.5)
+    details = []
+    titles = ("before: fill, then softmax", "after: masked_softmax")
+    for title, function, left, right in zip(titles, functions, axes[::2], axes[1::2], strict=True):
+        shares, gradient = function(scores, blocked), gradient_of(function)[1]
+        hidden = blocked if shares.isfinite().all() else mask & shares.isfinite()
+        heat_map(shares, ax=left, rows=words, columns=words, part="weights", title=title, blocked=hidden)
+        heat_map(gradient, ax=right, kind="scores", limit=2.0, title="gradient of W")
+        left.tick_params(axis="x", rotation=60)
+        details.append(
+            f"{title}: row 3 of the weights is {'NaN' if shares[3].isnan().any() else 'blocked, without weights'}, "
+            f"and {int(gradient.isfinite().sum())} of 4 entries of the gradient are numbers"
+        )
+    return with_alt_text(
+        figure,
+        f"Two maps of weights, each beside the gradient of W. {'; '.join(details)}.",
+        f"The sum of row 3 is now {float(shares[3].sum()):g}.",
+    )
+
+
+def without_and_with(attend: Function, mask: torch.Tensor, x: torch.Tensor, words: Sequence[str]) -> Figure:
+    """The weights of `attend(x, x, x)` for x (6, D), without and with a causal mask."""
+    panels = {"bidirectional": (attend(x, x, x)[1], None), "causal": (attend(x, x, x, mask)[1], mask)}
+    return with_alt_text(
+        weights(panels, words),
+        "Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the triangle "
+        "above the diagonal is hatched, and each row's weights are spread over what is left.",
+        "The same words, without and with a mask.",
+    )
+
+
+def both_conventions(
+    by_module: torch.Tensor, by_function: torch.Tensor, by_us: torch.Tensor, mask: torch.Tensor, words: Sequence[str]
+) -> Figure:
+    """The weights (6, 6) of PyTorch's module and function for the same mask; `by_us` should be the module's."""
+    panels = {
+        "nn.MultiheadAttention\n(attn_mask=mask)": (by_module, mask),
+        "F.scaled_dot_product_attention\n(attn_mask=mask)": (by_function, ~mask),
+    }
+    return with_alt_text(
+        weights(panels, words, stairs=True, cell=0.5),
+        "Two maps of weights, with the same mask given to both. nn.MultiheadAttention fills the triangle below the "
+        "stairs. F.scaled_dot_product_attention fills the triangle above them; its last row is hatched throughout.",
+        "Orange stairs: where the future begins. The lesson's attention differs from the left map by "
+        f"{(by_us - by_module).abs().max():.0e}.",
+    )
+
+
+def suspects(measure: Function, tokens: torch.Tensor) -> Figure:
+    """The words that each word sees in the lesson's eight suspects, by `measure(model, tokens)`."""
+    found = {f"suspect {letter}": measure(sample_models.suspect(letter), tokens) for letter in sample_models.SUSPECTS}
+    return with_alt_text(
+        tables(found, per_row=4, stairs=True),
+        "Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the stairs only. C: "
+        "two steps beyond the stairs. E: the first three positions see one another. F: ticks on and above the "
+        "diagonal, but a single one in row 4 and none in the last row. G: one step beyond the stairs. H: below the "
+        "stairs, but row 3 has only key 0, and rows 4 and 5 have only the first keys and their own.",
+        "✓ this output moves if that input changes.",
+    )
+
+
+def on_noise(runs: Mapping[str, Sequence[float]]) -> Figure:
+    """The losses of the lesson's four models that were trained on random tokens."""
+    ax = losses(runs, {"nothing can be learned, ln 8": log(8)}, names="ends", ylabel="loss (nats per token)")
+    return with_alt_text(
+        ax,
+        "Loss against training step. With a right mask it stays at 2.08. Without a mask, and with one key too many, it "
+        "falls to 0.2 within 25 steps. With blocked scores lowered by 6 it stays near 2.08 for about 80 steps, then "
+        "falls below 1.",
+        "Training on random tokens.",
+    )
+
+
+def accuracies(by_position: Function, models: Mapping[str, Function], ids: torch.Tensor) -> Figure:
+    """The accuracy at each position of models on token ids (B, 13), by `by_position(logits, targets)`."""
+    with torch.no_grad():
+        panels = {name: by_position(model(ids[:, :-1]), ids[:, 1:]) for name, model in models.items()}
+    figure, axes = charts(panels, [str(i) for i in range(12)], width=4.8, height=2.9, limit=1.15)
+    details = []
+    for ax, (name, share) in zip(axes, panels.items(), strict=True):
+        ax.set_xlabel("position")
+        ax.axhline(1 / 8, color="grey", linestyle=":")
+        low, high = share[:-1].aminmax()
+        details.append(f"{name}: {low:.2f} to {high:.2f} at positions 0 to 10, {share[-1]:.2f} at position 11")
+    return with_alt_text(
+        figure,
+        f"Two bar charts of accuracy at positions 0 to 11. {'; '.join(details)}.",
+        "Dotted: guessing, 1/8.",
+    )
+
+
+def so_far(attend: Function, mask: torch.Tensor, x: torch.Tensor) -> Figure:
+    """The diagram up to lesson 05, with the scores, weights and output of `attend(x, x, x, mask)` for x (6, D)."""
+    output, found = attend(x, x, x, mask)
+    hatched = found.masked_fill(mask, -torch.inf)  # the diagram hatches -inf
+    return with_caption(
+        overview("mask", complete=True, x=x, scores=x @ x.T, weights=hatched, output=output),
+        "Scores, weights and output of the six words; hatched: blocked.",
+    )
 
 
 def tables(
@@ -42,13 +207,12 @@ def tables(
         for i, j in torch.cartesian_prod(*map(torch.arange, mask.shape)).tolist():
             blocked = bool(mask[i, j])
             if not blocked:
-                ax.add_patch(_cell(i, j, facecolor=PALE_BLUE, edgecolor="white"))
-            ax.text(
+                shapes.cell(ax, j, i, facecolor=PALE_BLUE, edgecolor="white")
+            write(
+                ax,
                 j,
                 i,
                 "✗" if blocked else "✓",
-                ha="center",
-                va="center",
                 fontsize=12,
                 color=INK,
                 fontweight="bold",
@@ -109,7 +273,11 @@ def before_and_after(scores: torch.Tensor, blocked: torch.Tensor, after: torch.T
     axes[0].set_ylabel("queries")
     for ax in axes:
         ax.set_xlabel("keys")
-    return figure
+    return with_alt_text(
+        figure,
+        "Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, 1.00 in the "
+        "first cell, every row sharing 1 among the cells up to the diagonal.",
+    )
 
 
 def sentences(texts: Sequence[Sequence[str]], lengths: Sequence[int], width: int) -> Figure:
@@ -123,25 +291,22 @@ def sentences(texts: Sequence[Sequence[str]], lengths: Sequence[int], width: int
     for r, (text, length) in enumerate(zip(texts, lengths, strict=True)):
         for c in range(width):
             real = c < length
-            look = {"facecolor": PALE_BLUE} if real else {"facecolor": PALE, "hatch": "///"}
-            ax.add_patch(_cell(r, c, edgecolor="white" if real else FAINT, linewidth=0, **look))
-            ax.text(
+            look: dict[str, Any] = {"facecolor": PALE_BLUE} if real else {"facecolor": PALE, "hatch": "///"}
+            shapes.cell(ax, c, r, edgecolor="white" if real else FAINT, linewidth=0, **look)
+            write(
+                ax,
                 c,
                 r,
                 text[c] if real else "pad",
-                ha="center",
-                va="center",
                 color=INK,
                 style="normal" if real else "italic",
                 bbox=None if real else {"boxstyle": "round,pad=0.15", "fc": PALE, "ec": "none"},
             )
-    return figure
-
-
-def _cell(r: int, c: int, **look: Any) -> Rectangle:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((c - 0.5, r - 0.5), 1, 1, **look)
+    return with_alt_text(
+        figure,
+        "A batch of three sentences in six columns: six words; four words and two pads; two words and four pads.",
+        "Three sentences, padded to S = 6. Hatched positions hold no word.",
+    )
 
 
 def _stairs(ax: Axes, T: int, S: int) -> None:

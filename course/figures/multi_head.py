@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import row, with_alt_text
-from .lines import in_words, losses, note
+from ..sample_models import sentence
+from .base import row, with_alt_text, with_caption, with_choices
+from .diagram import overview
+from .lines import Curve, in_words, losses, note
 from .panels import bars, heat_map
+from .roles import heads
+from .shapes import cell, rounded, write
 from .style import FAINT, GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, colour, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ..models.small_lm import SmallLM
 
-def reach(reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: torch.Tensor) -> Figure:
-    """Outputs (n, 2) as dots, `values` (2, 2) and `wanted` (2,), a panel per entry."""
+Function = Callable[..., Any]
+CHOSEN = {
+    "0, 2: the same word": (0, 2),
+    "0, 3: many words": (0, 3),
+    "1, 2: the word before": (1, 2),
+    "1, 1: the verb": (1, 1),
+}  # title -> layer and head of the small model
+
+
+def reach() -> Figure:
+    """The outputs that one head and two heads can reach, for random weights of two values."""
+    values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): colour and shape of each word
+    wanted = torch.tensor([1.0, 1.0])
+    a = torch.rand(250, 2, generator=torch.Generator().manual_seed(0))  # the weight that each head gives word 0
+    one = a[:, :1]  # for both facts
+    reached = {
+        name: share * values[0] + (1 - share) * values[1] for name, share in {"one head": one, "two heads": a}.items()
+    }
     figure, panels = row(len(reached), width=3.3, height=3.4)
     for ax, (title, outputs) in zip(panels, reached.items(), strict=True):
         across, up = outputs.detach().double().unbind(-1)
@@ -30,24 +52,35 @@ def reach(reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: tor
         note(ax, "wanted", tuple(wanted.tolist()), (-12, 11), ha="center")
         ax.set(xlim=(-0.2, 1.45), ylim=(-0.2, 1.3), xticks=[0, 1], yticks=[0, 1], aspect="equal")
         ax.set(title=title, xlabel="colour", ylabel="shape")
-    return figure
+    return with_alt_text(
+        figure,
+        "Two panels with colour across and shape upwards. With one head the dots are on the straight line from value 0 "
+        "at (1, 0) to value 1 at (0, 1), and miss the star at (1, 1). With two heads they fill the square, star "
+        "included.",
+        "Each dot is the output for one choice of weights.",
+    )
 
 
-def owners(maps: Mapping[str, torch.Tensor], rows: Sequence[str]) -> Figure:
-    """Tables of the head of each cell: each of `maps` is (T, D) integers."""
-    tokens, width = next(iter(maps.values())).shape
-    figure, panels = row(len(maps), width=1.4 + 0.42 * width, height=1.0 + 0.42 * tokens)
-    for ax, (title, heads) in zip(panels, maps.items(), strict=True):
-        for t in range(tokens):
-            for d in range(width):
-                _owned_cell(ax, d, t, int(heads[t, d]))
-        ax.set(xlim=(-0.5, width - 0.5), ylim=(tokens - 0.5, -0.5), aspect="equal")
-        ax.set_xticks(range(width), [str(d) for d in range(width)])
-        ax.set_yticks(range(tokens), list(rows))
-        ax.tick_params(length=0, labeltop=True, labelbottom=False)
-        ax.spines[:].set_visible(False)
-        ax.set_title(title, pad=8)
-    return figure
+def two_heads(
+    attend: Function, x: torch.Tensor, matrices: Sequence[Sequence[torch.Tensor]], words: Sequence[str]
+) -> Figure:
+    """`heads` for x (T, D) and the matrices W_q, W_k, W_v (D, K) of each of two heads, by `attend(q, k, v)`."""
+    q, k, v = (torch.stack([x @ own[i] for own in matrices]) for i in range(3))  # each (H, T, K)
+    found, weights = attend(q, k, v)  # (H, T, K), (H, T, T)
+    first, second = weights.argmax(-1)  # (T,)
+    return with_caption(
+        heads(q, k, v, weights, found, words),
+        f"Each head weighs the words in its own way: for {int((first != second).sum())} of the {len(words)} words, the "
+        "two heads prefer different ones.",
+    )
+
+
+def so_far(attend: Function, x: torch.Tensor, matrices: Sequence[torch.Tensor]) -> Figure:
+    """The diagram up to lesson 06, with a head of x (T, D): matrices W_q, W_k, W_v (D, K), and `attend(q, k, v)`."""
+    q, k, v = (x @ matrix for matrix in matrices)
+    output, weights = attend(q, k, v)
+    values = {"q": q, "k": k, "v": v, "scores": q @ k.T / q.shape[-1] ** 0.5, "weights": weights, "output": output}
+    return with_caption(overview("heads", complete=True, x=x, **values), "Head 0 of section 2.")
 
 
 def addresses(stages: Mapping[str, torch.Tensor], band: int, width: int) -> Figure:
@@ -78,6 +111,39 @@ def addresses(stages: Mapping[str, torch.Tensor], band: int, width: int) -> Figu
     return figure
 
 
+def cut_by_reshape(addresses_of: Function, small: torch.Tensor) -> Figure:
+    """The addresses of `small` (4, 6), after reshape alone, and in two heads, by `addresses_of(shape, strides)`."""
+    cut = small.reshape(2, 4, 3)
+    stages = {
+        "small\nstrides (6, 1)": small,
+        f"reshape(2, 4, 3)\nstrides {cut.stride()}": addresses_of(cut.shape, cut.stride()),
+        "wanted\nstrides (3, 6, 1)": addresses_of((2, 4, 3), (3, 6, 1)),
+    }
+    return with_alt_text(
+        addresses(stages, band=3, width=6),
+        "Tables of the addresses 0 to 23, shaded by the head that should own them. In small, four words of six, head 0 "
+        "owns the left three columns. After reshape, head 0 has the addresses 0 to 11, half of them from head 1's "
+        "columns. Wanted: head 0 has 0 1 2, 6 7 8, 12 13 14 and 18 19 20, all its own.",
+        "A dot marks the numbers that belong to head 1.",
+    )
+
+
+def six_ways(small: torch.Tensor, wanted: torch.Tensor) -> Figure:
+    """All ways from `small` (4, 6) to the shape of `wanted` (2, 4, 3) by reshape and a reordering of dimensions."""
+    ways = {
+        f"reshape{sizes}": small.reshape(sizes).permute([sizes.index(size) for size in (2, 4, 3)])
+        for sizes in permutations((2, 4, 3))
+    }
+    right = [name for name, way in ways.items() if torch.equal(way, wanted)]
+    return with_alt_text(
+        addresses(ways, band=3, width=6),
+        "Six pairs of tables, all of shape (2, 4, 3), one for each order of the sizes 2, 4 and 3 in reshape. Only "
+        "after reshape(4, 2, 3) does head 0 have just its own columns; the other five mix both heads' numbers, or "
+        "words.",
+        f"Six ways, one shape. Only {' and '.join(right)} gives what you want.",
+    )
+
+
 def packed(n_heads: int, tokens: int, width: int) -> Figure:
     """`X` times a packed matrix gives the heads' columns side by side: three grids."""
     figure, (ax,) = row(1, width=9.2, height=3.6)
@@ -97,37 +163,127 @@ def packed(n_heads: int, tokens: int, width: int) -> Figure:
                 middle = x + h * share + share / 2 - 0.5
                 ax.text(middle, top - 0.9, f"head {h}", ha="center", va="bottom", fontsize=SMALL)
         ax.text(x + width / 2 - 0.5, top + height + 0.1, name, ha="center", va="top")
-        ax.text(x + width + 1.0, width / 2 - 0.5, sign, ha="center", va="center", fontsize=18)
+        write(ax, x + width + 1.0, width / 2 - 0.5, sign, fontsize=18)
         x += width + 3
     ax.set(xlim=(-1, x - 2), ylim=(width + 1.8, -2.0), aspect="equal")
     ax.axis("off")
-    return figure
+    return with_alt_text(
+        figure,
+        f"X, a plain grid of {tokens} by {width}, times W_q, a grid of {width} by {width} whose left half belongs to "
+        f"head 0 and right half to head 1, equals Q, a grid of {tokens} by {width} with the same two halves.",
+        "Every head owns a band of columns, in the matrix and in the result.",
+    )
 
 
-def shapes(steps: Sequence[tuple[str, str]]) -> Figure:
-    """A tensor's shapes as a row of boxes: each step is (operation, resulting shape)."""
-    from matplotlib.patches import FancyBboxPatch
+def shapes() -> Figure:
+    """The shapes from x to the output of multi-head attention, as a row of boxes."""
 
+    steps = (  # operation, resulting shape
+        ("", "x\n(B, T, D)"),
+        ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"),
+        ("split", "q, k, v\n(B, H, T, K)"),
+        ("q · kᵀ / √dₖ", "scores\n(B, H, T, S)"),
+        ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
+        ("· v", "heads\n(B, H, T, K)"),
+        ("merge", "merged\n(B, T, D)"),
+        ("W_o", "output\n(B, T, D)"),
+    )
     figure, (ax,) = row(1, width=9.6, height=1.5)
     for i, (done, shape) in enumerate(steps):
-        ax.add_patch(
-            FancyBboxPatch(
-                (i - 0.36, -0.24),
-                0.72,
-                0.48,
-                boxstyle="round,pad=0.02",
-                facecolor=PALE_BLUE,
-                edgecolor=PALETTE[0],
-                linewidth=1.2,
-            )
-        )
-        ax.text(i, 0, shape, ha="center", va="center", fontsize=SMALL)
+        rounded(ax, i, 0, (0.72, 0.48), "pad=0.02", facecolor=PALE_BLUE, edgecolor=PALETTE[0], linewidth=1.2)
+        write(ax, i, 0, shape, fontsize=SMALL)
         ax.text(i if i == 0 else i - 0.5, 0.38, done, ha="center", va="bottom", fontsize=SMALL)
         if i:
             ax.annotate("", (i - 0.39, 0), (i - 0.61, 0), arrowprops={"arrowstyle": "->"})
     ax.set(xlim=(-0.5, len(steps) - 0.5), ylim=(-0.4, 0.8))
     ax.axis("off")
-    return figure
+    return with_alt_text(
+        figure,
+        "Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, T, D); split into "
+        "(B, H, T, K); scores (B, H, T, S); weights (B, H, T, S); outputs of the heads (B, H, T, K); merged (B, T, D); "
+        "output (B, T, D).",
+        "From x to output. Keys and values have S rows instead of T if they come from another sentence.",
+    )
+
+
+def twelve_heads(lm: SmallLM, text: str, share_back: Function) -> Figure:
+    """How each head of the model looks back in twelve words, repeated, by `share_back(weights, distance)`."""
+    distances = {"itself": 0, "the word before": 1, "the same word last time": 12, "the word after that": 11}
+    places = [(layer, head) for layer in range(3) for head in range(4)]
+    looks = [lm.look(text, layer, head).weights for layer, head in places]
+    measured = torch.stack(
+        [torch.stack([share_back(weights, distance) for distance in distances.values()]) for weights in looks]
+    )  # (12, 4)
+    names = [f"layer {layer}, head {head}" for layer, head in places]
+    highest = ". ".join(
+        f"{column}: highest for {names[int(values.argmax())]} with {values.max():.2f}"
+        for column, values in zip(distances, measured.T, strict=True)
+    )
+    return with_alt_text(
+        heat_map(measured, rows=names, columns=list(distances), size=(5.4, 6.0)),
+        f"A heat map with twelve heads as rows and four kinds of words as columns. {highest}. All four heads of layer "
+        "2 have more than 0.8 on the word after the same word last time.",
+        "Columns are 0, 1, 12 and 11 positions back.",
+    )
+
+
+def four_heads(lm: SmallLM) -> Figure:
+    """The weights of four heads of the model on the sentence."""
+    later = torch.ones(6, 6, dtype=torch.bool).triu(1)
+    return with_alt_text(
+        side_by_side(_chosen_weights(lm), rows=sentence.words, titles=list(CHOSEN), blocked=later),
+        "Four causal heat maps over the six words. The same word: every word looks at itself, and the second the at "
+        "both. Many words: weights are spread over the row. The word before: the and river look at reached, bank "
+        "mostly at river. The verb: the, river and bank look at reached.",
+        "Layer and head are above each map. Hatched: blocked by the causal mask.",
+    )
+
+
+@with_choices(word=sentence.words, start={"word": "reached"}, strip=["bank"])
+def where_it_looks(lm: SmallLM, *, word: str) -> Figure:
+    """The `looks` of a word of the sentence, in the same four heads."""
+    return looks(_chosen_weights(lm), sentence.words, list(CHOSEN), word=word)
+
+
+def _chosen_weights(lm: SmallLM) -> torch.Tensor:
+    return torch.stack([lm.look(" ".join(sentence.words), layer, head).weights for layer, head in CHOSEN.values()])
+
+
+def mean_of_heads(lm: SmallLM) -> Figure:
+    """The mean weights of the heads of layer 1 on the sentence."""
+    layer = torch.stack([lm.look(" ".join(sentence.words), 1, head).weights for head in range(4)])
+    later = torch.ones(6, 6, dtype=torch.bool).triu(1)
+    return with_alt_text(
+        side_by_side(layer.mean(0)[None], rows=sentence.words, titles=["mean of layer 1"], blocked=later),
+        "One causal heat map, the mean over the four heads of layer 1. Boat looks at The, and the at reached, with "
+        "more than 0.8. The rows of river and bank are mixtures: the weight is spread over several words.",
+        "The mean is what nn.MultiheadAttention returns by default. You can no longer see what each head does.",
+    )
+
+
+def two_questions(weights: torch.Tensor) -> Figure:
+    """The mean weights of two heads after training, of (B, 2, 8, 8)."""
+    return with_alt_text(
+        side_by_side(weights.mean(0), rows=[f"position {i}" for i in range(8)], columns="01234567"),
+        "The weights of the two heads after training, over eight positions, mean over 64 sentences. One head has a "
+        "dark line one step under the diagonal, the other two steps under it; both lines continue at the top right "
+        "corner, because the words sit in a circle.",
+        "The two heads divided the two questions between them.",
+    )
+
+
+def three_tasks(runs: Mapping[str, Mapping[str, Curve]]) -> Figure:
+    """The losses of the right layer and two wrong ones in the lesson's three tasks."""
+    figure, axes = row(3, width=3.4, height=3.0)
+    for ax, (name, run) in zip(axes, runs.items(), strict=True):
+        losses(run, {"guessing, ln 16": torch.tensor(16.0).log().item()}, every=10, ax=ax, ylabel="", title=name)
+    axes[0].set_ylabel("training loss")
+    return with_alt_text(
+        figure,
+        "Loss curves of three layers in three tasks. Copy: all three fall to 0 within forty steps. Reverse: right and "
+        "wrong merge fall to 0, wrong split stays at 2.77. Predict: right and wrong split stay at 2.77, wrong merge "
+        f"falls to {runs['predict']['wrong merge'][-1]:.2f}, which is impossible without seeing the future.",
+    )
 
 
 def side_by_side(
@@ -180,15 +336,17 @@ def by_number(runs: Mapping[int, Sequence[float]], floor: float) -> Figure:
     return with_alt_text(
         figure,
         f"Left, loss against step: {in_words(curves, 10)}. Right, bars: by number of heads the loss is {details}.",
+        "Every layer here has the same number of parameters.",
     )
 
 
-def looks(weights: torch.Tensor, words: Sequence[str], query: int, titles: Sequence[str]) -> Figure:
-    """One query's attention: lines as wide as its weights, of `weights` (H, T, T).
+def looks(weights: torch.Tensor, words: Sequence[str], titles: Sequence[str], *, word: str) -> Figure:
+    """The attention of a word as the query: lines as wide as its weights, of `weights` (H, T, T).
 
     One panel per head, with the words as queries on the left and as keys on the right. Other queries' lines are faint.
     The chosen query's weights are next to the keys.
     """
+    query = words.index(word)
     figure, panels = row(len(weights), width=2.5, height=0.75 + 0.36 * len(words))
     for h, ax in enumerate(panels):
         for t in range(len(words)):
@@ -203,36 +361,36 @@ def looks(weights: torch.Tensor, words: Sequence[str], query: int, titles: Seque
                         zorder=2 if chosen else 1,
                         solid_capstyle="round",
                     )
-        for t, word in enumerate(words):
+        for t, name in enumerate(words):
             heavy = "bold" if t == query else "normal"
-            ax.text(-0.06, t, word, ha="right", va="center", fontsize=SMALL, fontweight=heavy)
+            ax.text(-0.06, t, name, ha="right", va="center", fontsize=SMALL, fontweight=heavy)
             weight = float(weights[h, query, t])
-            note = f"{word}  {weight:.2f}" if weight >= 0.005 else word
+            note = f"{name}  {weight:.2f}" if weight >= 0.005 else name
             shade = INK if weight >= 0.005 else GREY
             ax.text(1.06, t, note, ha="left", va="center", fontsize=SMALL, color=shade)
         ax.set(xlim=(-0.85, 2.15), ylim=(len(words) - 0.4, -0.6), title=titles[h])
         ax.axis("off")
-    return figure
+    most = zip(titles, weights[:, query].argmax(-1).tolist(), strict=True)
+    seen = ", ".join(f"{title}: {words[key]}" for title, key in most)
+    return with_alt_text(figure, f"Lines from the word {word} in four panels, the thickest ones to: {seen}.")
 
 
 def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = True) -> None:
     from matplotlib.colors import to_rgb
-    from matplotlib.patches import Rectangle
 
     mixed = [0.45 + 0.55 * part for part in to_rgb(PALETTE[(head or 0) % len(PALETTE)])]  # with white
     colour: Any = PALE if head is None else (*mixed, 1.0)
     hatch = "" if head is None or number else HATCHES[head % len(HATCHES)]
-    ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1))
+    cell(ax, x, y, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1)
     if number and head is not None:
-        ax.text(x, y, str(head), ha="center", va="center", color=ink_on(colour))
+        write(ax, x, y, str(head), color=ink_on(colour))
 
 
 def _address_cell(ax: Axes, x: float, y: float, address: int, head: int) -> None:
     from matplotlib.colors import to_rgb
-    from matplotlib.patches import Rectangle
 
     ground: Any = (*(0.45 + 0.55 * part for part in to_rgb(PALETTE[head % len(PALETTE)])), 1.0)  # with white
-    ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=ground, edgecolor="white", linewidth=1))
-    ax.text(x, y + 0.05, str(address), ha="center", va="center", color=ink_on(ground), fontsize=SMALL)
+    cell(ax, x, y, facecolor=ground, edgecolor="white", linewidth=1)
+    write(ax, x, y + 0.05, str(address), color=ink_on(ground), fontsize=SMALL)
     for dot in range(head):
         ax.plot(x + 0.34 - 0.2 * dot, y - 0.34, "o", color=ink_on(ground), markersize=2.2)

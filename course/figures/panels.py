@@ -6,16 +6,18 @@ the scale 0 to 1, so that maps can be compared by eye; the scale of scores is sy
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
 from .base import plain, row
+from .shapes import cell, write
 from .style import FAINT, GREY, PALE, PALETTE, cell_colours, colour, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def heat_map(
@@ -61,7 +63,7 @@ def heat_map(
     )
     _frame(ax, cells.shape, rows, columns, title)
     for r, c in hidden.nonzero().tolist():
-        _hatch(ax, r, c)
+        cell(ax, c, r, facecolor=PALE, edgecolor=FAINT, hatch="///", linewidth=0)
     if part:
         frame(ax, part, (-0.5, -0.5, cells.shape[1], cells.shape[0]))
     if numbers if numbers is not None else cells.numel() <= 64:
@@ -102,6 +104,33 @@ def bars(
         ax.set_ylim(limit if isinstance(limit, tuple) else (-limit if negative else 0, limit))
     ax.set_title(title)
     return ax
+
+
+def maps(
+    panels: Mapping[str, torch.Tensor], *, width: float = 3.2, height: float = 2.8, **look: Any
+) -> tuple[Figure, list[Axes]]:
+    """Heat maps in a row, one per title, each `width` by `height` inches; `look` goes to `heat_map`."""
+    figure, axes = row(len(panels), width=width, height=height)
+    for ax, (title, values) in zip(axes, panels.items(), strict=True):
+        heat_map(values, ax=ax, title=title, **look)
+    return figure, axes
+
+
+def charts(
+    panels: Mapping[str, torch.Tensor],
+    labels: Sequence[str],
+    *,
+    width: float = 3.2,
+    height: float = 2.8,
+    turned: float = 0,
+    **look: Any,
+) -> tuple[Figure, list[Axes]]:
+    """Bars (N,) in a row of panels, one per title; `labels` are `turned` by degrees, `look` goes to `bars`."""
+    figure, axes = row(len(panels), width=width, height=height)
+    for ax, (title, values) in zip(axes, panels.items(), strict=True):
+        bars(values, labels, ax=ax, title=title, **look)
+        ax.tick_params(axis="x", rotation=turned)
+    return figure, axes
 
 
 def never_seen(weights: torch.Tensor) -> torch.Tensor | None:
@@ -181,22 +210,6 @@ def _frame(
     ax.spines[:].set_visible(False)
 
 
-def _hatch(ax: Axes, r: int, c: int) -> None:
-    from matplotlib.patches import Rectangle
-
-    ax.add_patch(
-        Rectangle(
-            (c - 0.5, r - 0.5),
-            1,
-            1,
-            facecolor=PALE,
-            edgecolor=FAINT,
-            hatch="///",
-            linewidth=0,
-        )
-    )
-
-
 def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tensor, *, signed: bool) -> None:
     """Write the numbers; `signed` reserves room for a minus, for equal font sizes."""
     shown = (~hidden).nonzero().tolist()
@@ -215,7 +228,7 @@ def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tens
     for (r, c), text in zip(shown, texts, strict=True):
         ground = image.cmap(image.norm(cells[r, c].nan_to_num(posinf=0, neginf=0).item()))
         ground = ground if cells[r, c].isfinite() else image.cmap(float("nan"))
-        ax.text(c, r, text, ha="center", va="center", fontsize=max(6.0, size), color=ink_on(ground))
+        write(ax, c, r, text, fontsize=max(6.0, size), color=ink_on(ground))
 
 
 def _decimals(values: torch.Tensor) -> int:

@@ -9,6 +9,7 @@ import torch
 
 from .base import grid, row, with_alt_text
 from .panels import heat_map, of_one_size
+from .shapes import arrow, cell
 from .style import BLACK, FAINT, GROUND, INK
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ def projections(
 
 
 def product(
-    a: torch.Tensor, b: torch.Tensor, *, names: Sequence[str] = ("A", "B", "A @ B"), framed: int | None = None
+    a: torch.Tensor,
+    b: torch.Tensor,
+    *,
+    names: Sequence[str] = ("A", "B", "A @ B"),
+    framed: int | None = None,
 ) -> Figure:
     """A matrix product, (T, S) @ (S, D), with alt text.
 
@@ -155,22 +160,17 @@ def _arrow_to(values: torch.Tensor, stretched: bool) -> str:
 
 def _fade(ax: Axes, own: torch.Size, whole: torch.Size) -> None:
     """Fade the copies, frame the original cells, and draw arrows along the stretching."""
-    from matplotlib.patches import Rectangle
-
     copied = [(r, c) for r in range(whole[0]) for c in range(whole[1]) if r >= own[0] or c >= own[1]]
     for r, c in copied:
-        ax.add_patch(Rectangle((c - 0.5, r - 0.5), 1, 1, facecolor=VEIL, alpha=0.55, edgecolor="none", zorder=1.5))
+        cell(ax, c, r, facecolor=VEIL, alpha=0.55, edgecolor="none", zorder=1.5)
     for text in ax.texts:
         if text.get_position()[::-1] in copied:
             text.set_color(BLACK)
     _frame_cells(ax, 0, own[0], own[1])
-    arrow = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 1.6}
     if own[0] < whole[0]:
-        ax.annotate("", (-0.68, whole[0] - 0.6), (-0.68, 0), arrowprops=arrow, annotation_clip=False)
+        arrow(ax, (-0.68, 0), (-0.68, whole[0] - 0.6), colour=FAINT, width=1.6, gap=2)
     if own[1] < whole[1]:
-        ax.annotate(
-            "", (whole[1] - 0.6, whole[0] - 0.25), (0, whole[0] - 0.25), arrowprops=arrow, annotation_clip=False
-        )
+        arrow(ax, (0, whole[0] - 0.25), (whole[1] - 0.6, whole[0] - 0.25), colour=FAINT, width=1.6, gap=2)
 
 
 def _frame_cells(ax: Axes, first: int, rows: int, columns: int) -> None:

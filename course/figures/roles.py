@@ -9,6 +9,7 @@ import torch
 
 from .base import plain, row, with_alt_text
 from .panels import frame, small_map
+from .shapes import arrow, write
 from .style import BLACK, GREY, GROUND, INK, SMALL, colour
 
 if TYPE_CHECKING:
@@ -82,11 +83,11 @@ def heads(
         for t, word in enumerate(words):
             ax.text(lefts["q"] - 0.3, top - t - 0.5, word, ha="right", va="center", fontsize=7.5)
         for name, after in (("v", "weights"), ("weights", "output")):
-            _arrow(ax, lefts[name] + parts[name].shape[-1] + 0.4, lefts[after] - 0.4, top - tokens / 2)
+            y = top - tokens / 2
+            arrow(ax, (lefts[name] + parts[name].shape[-1] + 0.4, y), (lefts[after] - 0.4, y))
         end = -(tall - 2.4 - tokens) / 2 - tokens / 2
         start = lefts["output"] + parts["output"].shape[-1] + 0.4
-        look = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
-        ax.annotate("", (across - 0.4, end), (start, top - tokens / 2), arrowprops=look)
+        arrow(ax, (start, top - tokens / 2), (across - 0.4, end))
     top = -(tall - 2.4 - tokens) / 2
     _map(ax, joined, across, top, "output", limit)
     for h in range(1, count):
@@ -128,11 +129,6 @@ def _map(ax: Axes, values: torch.Tensor, left: float, top: float, part: str, lim
     frame(ax, part, (left, top - rows, columns, rows))
 
 
-def _arrow(ax: Axes, start: float, end: float, y: float) -> None:
-    look = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", (end, y), (start, y), arrowprops=look)
-
-
 def _lookup(
     ax: Axes, weights: torch.Tensor, query: str, keys: Sequence[str], values: torch.Tensor, result: float
 ) -> None:
@@ -142,17 +138,17 @@ def _lookup(
             ax.plot((0.34, 1.2), (middle, place), color=colour("weights"), linewidth=0.6 + 7 * weight, zorder=1)
         _plate(ax, 1.6, place, key, "k")
         shade = INK if weight >= 0.005 else GREY
-        ax.text(2.38, place, f"{weight:.2f} ×", ha="center", va="center", fontsize=SMALL, color=shade)
+        write(ax, 2.38, place, f"{weight:.2f} ×", fontsize=SMALL, color=shade)
         _plate(ax, 2.95, place, f"{value:g}".replace("-", "−"), "v")
     _plate(ax, 0.0, middle, query, "q")
-    ax.text(2.38, len(keys) + 0.05, "sum:", ha="center", va="center", fontsize=SMALL)
+    write(ax, 2.38, len(keys) + 0.05, "sum:", fontsize=SMALL)
     _plate(ax, 2.95, len(keys) + 0.05, f"{result:.2f}".replace("-", "−"), "output")
     for x, name in ((0.0, "query"), (1.6, "keys"), (2.95, "values")):
-        ax.text(x, -0.75, name, ha="center", va="center", fontsize=SMALL, style="italic")
+        write(ax, x, -0.75, name, fontsize=SMALL, style="italic")
     ax.set(xlim=(-0.5, 3.35), ylim=(len(keys) + 0.55, -1.05))
     ax.axis("off")
 
 
 def _plate(ax: Axes, x: float, y: float, text: str, part: str) -> None:
     box = {"boxstyle": "round,pad=0.3", "facecolor": GROUND, "edgecolor": colour(part), "linewidth": 2}
-    ax.text(x, y, text, ha="center", va="center", fontsize=SMALL, color=INK, bbox=box, zorder=3)
+    write(ax, x, y, text, fontsize=SMALL, color=INK, bbox=box, zorder=3)

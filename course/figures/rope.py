@@ -5,19 +5,51 @@ All have alt text. Angles are counter-clockwise from the axis that points to the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import atan2, cos, degrees, hypot, pi, sin
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import grid, row, with_alt_text
+from .base import grid, row, with_alt_text, with_caption, with_choices
+from .diagram import overview
+from .lines import curves
 from .panels import heat_map, of_one_size
+from .shapes import arrow, cell, write
 from .style import FAINT, GREY, INK, LIGHT, LINES, PALETTE, SMALL, colour, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Function = Callable[..., torch.Tensor]
+
+
+def six_positions(turn: Function) -> Figure:
+    """One vector at the positions 0 to 5, by `turn(vector, angle)`."""
+    return with_caption(
+        turned(torch.stack([turn(torch.tensor([2.0, 0.5]), position) for position in range(6)]), range(6)),
+        "One vector at positions 0 to 5. Each step turns it by one radian, 57 degrees; its length stays the same.",
+    )
+
+
+@with_choices(angle=[round(0.1 * i, 1) for i in range(64)], start={"angle": 1.0}, strip=[0.5, 1.0, 2.0, 6.3])
+def one_angle(turn: Function, *, angle: float) -> Figure:
+    """One vector `by_hand` before and after `turn(vector, angle)`."""
+    vector = torch.tensor([2.0, 0.5])
+    return by_hand(vector, turn(vector, angle), angle)
+
+
+@with_choices(
+    query_at=(0, 12, 1),
+    key_at=(0, 12, 1),
+    start={"query_at": 1, "key_at": 2},
+    strip=[{"query_at": m, "key_at": n} for m, n in ((1, 2), (4, 5), (11, 12), (1, 3))],
+)
+def two_positions(turn: Function, *, query_at: int, key_at: int) -> Figure:
+    """A query and a key, each turned by its position, by `turn(vector, angle)`."""
+    query, key = torch.tensor([1.5, 0.4]), torch.tensor([1.0, 0.9])
+    return pair(turn(query, query_at), turn(key, key_at), (query_at, key_at))
 
 
 def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
@@ -27,8 +59,8 @@ def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
     _plane(ax, reach)
     _circle(ax, float(vectors[0].norm()))
     for i, (vector, position) in enumerate(zip(vectors.tolist(), positions, strict=True)):
-        _arrow(ax, vector, PALETTE[0] if i else PALETTE[1], LINES[0] if i else LINES[1])
-        ax.text(*_beyond(vector, 0.13 * reach), f"{position:g}", ha="center", va="center", fontweight="bold")
+        arrow(ax, (0, 0), vector, colour=PALETTE[0 if i else 1], width=2, line=LINES[0 if i else 1])
+        write(ax, *_beyond(vector, 0.13 * reach), f"{position:g}", fontweight="bold")
     details = ", ".join(
         f"{position:g}: {_angle(v):.0f}°" for position, v in zip(positions, vectors.tolist(), strict=True)
     )
@@ -45,8 +77,8 @@ def by_hand(before: torch.Tensor, after: torch.Tensor, angle: float) -> Figure:
     figure, (ax,) = row(1, width=3.5, height=3.9)
     _plane(ax, reach)
     _circle(ax, float(before.norm()))
-    _arrow(ax, before.tolist(), PALETTE[1], LINES[1])
-    _arrow(ax, after.tolist(), PALETTE[0], LINES[0])
+    arrow(ax, (0, 0), before.tolist(), colour=PALETTE[1], width=2, line=LINES[1])
+    arrow(ax, (0, 0), after.tolist(), colour=PALETTE[0], width=2, line=LINES[0])
     first = atan2(float(before[1]), float(before[0]))
     steps = [first + angle * s / 48 for s in range(49)]
     radius = 0.3 * reach
@@ -68,9 +100,9 @@ def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> Fig
     _plane(ax, reach)
     looks = {"query": (query, at[0], colour("q"), LINES[0]), "key": (key, at[1], colour("k"), LINES[1])}
     for name, (vector, position, shade, line) in looks.items():
-        _arrow(ax, vector.tolist(), shade, line)
+        arrow(ax, (0, 0), vector.tolist(), colour=shade, width=2, line=line)
         place = _beyond(vector.tolist(), 0.2 * reach)
-        ax.text(*place, f"{name}\nat {position:g}", ha="center", va="center", fontsize=SMALL)
+        write(ax, *place, f"{name}\nat {position:g}", fontsize=SMALL)
     first, second = (atan2(v[1], v[0]) for v in (query.tolist(), key.tolist()))
     between = (second - first + pi) % (2 * pi) - pi
     steps = [first + between * s / 24 for s in range(25)]
@@ -104,6 +136,65 @@ def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> Figure:
         f"A table of clocks: a row for each of the positions {', '.join(map(str, positions))}, a column for each of "
         f"{len(speeds)} pairs. The hand of pair 0 turns by {speeds[0]:.2g} radians a position, that of the last by "
         f"{speeds[-1]:.2g}. At position {positions[-1]}, {slow} of the hands have not yet been round once.",
+        "The hands of four pairs at five positions; all start at the right. Above each column: how many positions a "
+        "full turn takes.",
+    )
+
+
+def against_gap(rotate: Function, q: torch.Tensor, k: torch.Tensor) -> Figure:
+    """The score of q (64,) with k (64,) against the gap, around three positions, by `rotate(x, positions)`."""
+    gaps = torch.arange(-40, 41)
+    scores = {}
+    for start in (100, 1000, 9000):
+        around = rotate(k.expand(len(gaps), 64), start + gaps)  # (81, 64): the key at each position around the query's
+        scores[f"query at {start}"] = around @ rotate(q[None], torch.tensor([start]))[0]
+    apart = float((scores["query at 100"] - scores["query at 9000"]).abs().max())
+    return with_alt_text(
+        curves(gaps, scores, xlabel="gap n − m", ylabel="score"),
+        "Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They "
+        f"coincide: they differ by {apart:.3f} at most.",
+        "Three starting points, one curve.",
+    )
+
+
+def as_matrices(neighbours: torch.Tensor, permutation: torch.Tensor, halves: torch.Tensor) -> Figure:
+    """The rotation of neighbours, the permutation and the rotation of halves, (8, 8) each."""
+    figure, axes = row(3, width=3.5, height=3.5)
+    names = [f"x{i}" for i in range(8)]
+    reordered = names[::2] + names[1::2]
+    look: dict[str, Any] = {"kind": "scores", "limit": 1.0}
+    heat_map(neighbours, ax=axes[0], rows=names, columns=names, title="neighbours, $R$", **look)
+    heat_map(permutation, ax=axes[1], rows=reordered, columns=names, title="permutation, $P$", **look)
+    heat_map(halves, ax=axes[2], rows=reordered, columns=reordered, title="halves, $P R P^T$", **look)
+    return with_alt_text(
+        figure,
+        "Three 8 by 8 matrices. Left, the rotation of neighbours: four 2 by 2 blocks along the diagonal. Middle, the "
+        "permutation: a single 1 in each row and column, so that x0, x2, x4, x6 come first. Right, the rotation of "
+        "halves: the same numbers on three diagonals, in the middle and four cells above and below it.",
+        "Position 1, base 4.",
+    )
+
+
+def by_position(readings: Mapping[str, torch.Tensor], trained: int) -> Figure:
+    """The loss in each stretch of 16 positions of a longer text, for each method; `readings` are (B, T).
+
+    trained  the number of positions in training
+    """
+    middles = torch.arange(12) * 16 + 8.0
+    means = {
+        method: torch.stack([part.mean() for part in losses.split(16, dim=1)]) for method, losses in readings.items()
+    }
+    figure, (ax,) = row(1, width=7.2, height=3.6)
+    title = "The small model reads 192 tokens"
+    curves(middles, means, ax=ax, names="legend", xlabel="position", ylabel="loss (nats)", title=title)
+    ax.axvline(trained, ymax=0.6, color="grey", linestyle=":", linewidth=1.2)  # ends below the legend
+    at_end = ", ".join(f"{method} {values[-1]:.1f}" for method, values in means.items())
+    return with_alt_text(
+        figure,
+        f"The loss by position for four sets of frequencies, with a dotted line at {trained}. As trained, it is low up "
+        "to the line and then rises steeply. Interpolation is worse before the line and better after it. A larger base "
+        f"delays the rise. YaRN stays low throughout. At the end: {at_end}.",
+        "Dotted: the end of the trained length.",
     )
 
 
@@ -146,13 +237,45 @@ def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]],
     return with_alt_text(figure, f"Heat maps of weights with words beside rows and columns. {'; '.join(details)}.")
 
 
+def two_orders(before: torch.Tensor, after: torch.Tensor, words: Sequence[str], scrambled: Sequence[str]) -> Figure:
+    """Weights (T, T) of a sentence, and of its words in another order."""
+    panels = {"as it was": (before, words), "scrambled": (after, scrambled)}
+    return with_caption(
+        maps(
+            {title: weights for title, (weights, _) in panels.items()},
+            {title: own for title, (_, own) in panels.items()},
+        ),
+        "Compare the row of boat in both maps, word by word.",
+    )
+
+
+def with_positions(without: torch.Tensor, positioned: torch.Tensor, words: Sequence[str]) -> Figure:
+    """The weights (T, T) of a head, without and with positions."""
+    panels = {"all positions 0": without, "positions 0 … 5": positioned}
+    return with_caption(
+        maps(panels, dict.fromkeys(panels, words)),
+        "Head 0. Left, both rows of “to” are the same, and so are both columns. Right, no two rows are alike.",
+    )
+
+
+@torch.no_grad()
+def so_far(attention: Any, x: torch.Tensor, rotate: Function) -> Figure:
+    """The diagram up to lesson 07, with head 0 of a layer with `W_qkv`, two heads of width 8, on x (1, T, D)."""
+    q, k, v = attention.W_qkv(x).unflatten(-1, (3, 2, 8))[0, :, :, 0].unbind(1)  # (T, K) each
+    positions = torch.arange(len(q))
+    scores = rotate(q, positions) @ rotate(k, positions).mT / 8**0.5
+    weights = scores.softmax(-1)
+    values = {"q": q, "k": k, "v": v, "scores": scores, "weights": weights, "output": weights @ v}
+    return with_caption(overview("rotation", complete=True, **values), "Head 0 on “to be or not to be”.")
+
+
 def layouts(dim: int) -> Figure:
     """A vector's entries in both layouts, labelled by pair, with lines between them."""
     figure, (ax,) = row(1, width=0.85 * dim + 1.9, height=2.6)
     order = [*range(0, dim, 2), *range(1, dim, 2)]
     for below, numbers in ((1.6, range(dim)), (0.0, order)):
         for place, number in enumerate(numbers):
-            _box(ax, place, below, number)
+            _entry(ax, place, below, number)
     for place, number in enumerate(order):
         ax.plot((number, place), (1.2, 0.4), color=PALETTE[number // 2 % len(PALETTE)], linestyle=LINES[number % 2])
     for below, name in ((1.6, "neighbours"), (0.0, "halves")):
@@ -164,6 +287,7 @@ def layouts(dim: int) -> Figure:
         figure,
         f"Two rows of {dim} boxes. Above, x0 to x{dim - 1} in order, where boxes 0 and 1 make pair 0, boxes 2 and 3 "
         f"pair 1, and so on. Below, the same boxes in the order {listed}; lines lead from each box to its new place.",
+        "Each pair keeps its two numbers, their order and its frequency; only the order in memory differs.",
     )
 
 
@@ -177,11 +301,6 @@ def _plane(ax: Axes, reach: float) -> None:
 def _circle(ax: Axes, radius: float, colour: str = FAINT) -> None:
     around = [2 * pi * s / 120 for s in range(121)]
     ax.plot([radius * cos(a) for a in around], [radius * sin(a) for a in around], color=colour, linewidth=0.9, zorder=0)
-
-
-def _arrow(ax: Axes, vector: Sequence[float], colour: str, line: object = "-") -> None:
-    look = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.0, "linestyle": line, "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", xy=(vector[0], vector[1]), xytext=(0, 0), arrowprops=look)
 
 
 def _beyond(vector: Sequence[float], by: float) -> tuple[float, float]:
@@ -206,15 +325,14 @@ def _face(ax: Axes, angle: float) -> None:
     ax.axis("off")
 
 
-def _box(ax: Axes, x: float, y: float, number: int) -> None:
+def _entry(ax: Axes, x: float, y: float, number: int) -> None:
     from matplotlib.colors import to_rgb
-    from matplotlib.patches import Rectangle
 
     red, green, blue = (0.5 + 0.5 * v for v in to_rgb(PALETTE[number // 2 % len(PALETTE)]))
     light = (red, green, blue, 1.0)
-    ax.add_patch(Rectangle((x - 0.4, y - 0.4), 0.8, 0.8, facecolor=light, edgecolor=INK, linewidth=0.8))
-    ax.text(x, y + 0.12, f"x{number}", ha="center", va="center", color=ink_on(light), fontweight="bold")
-    ax.text(x, y - 0.2, f"pair {number // 2}", ha="center", va="center", color=ink_on(light), fontsize=7.5)
+    cell(ax, x, y, (0.8, 0.8), facecolor=light, edgecolor=INK, linewidth=0.8)
+    write(ax, x, y + 0.12, f"x{number}", color=ink_on(light), fontweight="bold")
+    write(ax, x, y - 0.2, f"pair {number // 2}", color=ink_on(light), fontsize=7.5)
 
 
 def _constant_along(table: torch.Tensor) -> str:

@@ -8,6 +8,7 @@ import torch
 
 from .base import row, with_alt_text
 from .panels import heat_map, never_seen
+from .shapes import rounded
 from .style import GREY, INK, PALE, PALE_BLUE, SMALL
 
 if TYPE_CHECKING:
@@ -17,7 +18,17 @@ if TYPE_CHECKING:
     from ..notebook.staged_model import StagedModel
 
 
-def built_so_far(model: StagedModel, text: str) -> Figure:
+NOTES = {
+    "03": "Its numbers are random, and queries and keys share one matrix, so each letter looks for letters like "
+    "itself.",
+    "04": "The same text, random numbers and matrices as in lesson 3, with scaled scores.",
+    "05": "The letters and numbers of lessons 3 and 4. Hatched: blocked.",
+    "06": "The letters and numbers of lessons 3 to 5, in two heads. Hatched cells: blocked.",
+    "07": "The letters and numbers of lessons 3 to 6, now with positions. Hatched cells: blocked.",
+}  # by stage
+
+
+def built_so_far(model: StagedModel, text: str = "then the hen") -> Figure:
     """The model's parts, and each head's weights over the letters of a text."""
     maps = model.maps(text)
     parts = [(name, model.does[name], part.passes) for name, part in model.parts.items()]
@@ -44,17 +55,16 @@ def built_so_far(model: StagedModel, text: str) -> Figure:
         )
     details = "; ".join(f"{name} ({does}), {'yours' if own else 'by PyTorch'}" for name, does, own in parts)
     seen = "; ".join(f"head {i}: {_in_words(weights)}" for i, weights in enumerate(maps))
-    return with_alt_text(figure, f"The model so far: {details}. Attention over the letters of {text!r}. {seen}.")
+    return with_alt_text(
+        figure,
+        f"The model so far: {details}. Attention over the letters of {text!r}. {seen}.",
+        f"{NOTES[model.stage]} {model.whose}",
+    )
 
 
 def _box(ax: Axes, place: int, name: str, does: str, own: bool) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
     face, edge, hatch = (PALE_BLUE, INK, "") if own else (PALE, GREY, "//")
-    shape = FancyBboxPatch(
-        (0.03, place - 0.3), 0.94, 0.6, boxstyle="round,pad=0.02", facecolor=face, edgecolor=edge, hatch=hatch
-    )
-    ax.add_patch(shape)
+    rounded(ax, 0.5, place, (0.94, 0.6), "pad=0.02", facecolor=face, edgecolor=edge, hatch=hatch)
     style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
     plate = {"facecolor": face, "edgecolor": "none", "pad": 1.5}
     ax.text(0.5, place - 0.12, name, color=INK, weight="bold", bbox=plate, **style)

@@ -5,17 +5,75 @@ All have alt text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import row, with_alt_text
+from .base import row, with_alt_text, with_caption, with_choices
+from .diagram import overview
+from .lines import curves
+from .shapes import write
 from .style import FAINT, GREY, INK, PALE, PALETTE, SMALL, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ..models.small_lm import SmallLM
+
+
+@with_choices(keys_read=(1, 8, 1), start={"keys_read": 2}, strip=[{"keys_read": n} for n in (2, 4, 5, 8)])
+def after_keys(read_key: Callable[..., Any], scores: torch.Tensor, values: torch.Tensor, *, keys_read: int) -> Figure:
+    """What is kept of scores and values (S,) after so many keys.
+
+    read_key  (maximum, sum, weighted sum, score, value) -> the next three
+    """
+    kept = torch.full((), -torch.inf), torch.zeros(()), torch.zeros(1)  # maximum, sum, weighted sum
+    history = []
+    for score, number in zip(scores[:keys_read], values[:keys_read], strict=True):
+        kept = read_key(*kept, score, number[None])
+        history.append((kept[0], kept[1], (kept[2] / kept[1])[0]))
+    return running(scores, values, history)
+
+
+def largest_tensors(lengths: Sequence[int], megabytes: Mapping[str, Sequence[float]]) -> Figure:
+    """The largest tensor, all at once and in tiles, against the length of the text."""
+    ax = curves(lengths, megabytes, log="both", xlabel="T = S", ylabel="largest tensor, MB")
+    ax.set_xticks(lengths, [str(T) for T in lengths])
+    ax.set_xticks([], minor=True)
+    whole, tiles = megabytes.values()
+    return with_alt_text(
+        ax,
+        f"Two straight lines over the length of the text from {lengths[0]} to {lengths[-1]}, both axes logarithmic. "
+        f"All at once climbs from {whole[0]:.2f} to {whole[-1]:.0f} megabytes, twice as steeply as the tiles, which go "
+        f"from {tiles[0]:.2f} to {tiles[-1]:.2f}.",
+        "Both axes are logarithmic, so T² is a line twice as steep as T.",
+    )
+
+
+def causal_blocks(kind_of: Callable[..., str]) -> Figure:
+    """The `kinds` of 8 by 8 blocks of causal attention, by `kind_of(first query, last query, first key, last key)`."""
+    starts = range(0, 64, 8)
+    return with_caption(
+        kinds([[kind_of(i, i + 7, j, j + 7) for j in starts] for i in starts], tile=8),
+        "Filled: open. Pale: mixed, so it needs a mask. Hatched: blocked.",
+    )
+
+
+def so_far(lm: SmallLM, causal: Callable[..., Any]) -> Figure:
+    """The diagram up to lesson 10, with a head of the model, whose output is `causal(q, k, v, tile=2)[0]`."""
+    seen = lm.look("The boat reached the river bank", layer=1)
+    later = torch.ones(6, 6, dtype=torch.bool).triu(1)
+    values = {"q": seen.q[:, :8], "k": seen.k[:, :8], "v": seen.v[:, :8]}
+    values |= {"scores": seen.scores.masked_fill(later, -torch.inf)}
+    values |= {"weights": seen.weights.masked_fill(later, -torch.inf)}  # the diagram hatches -inf
+    output = causal(seen.q, seen.k, seen.v, tile=2)[0][:, :8]
+    return with_caption(
+        overview("tiles", complete=True, **values, output=output),
+        "A head of the model reads “The boat reached the river bank”. The output is computed in blocks of 2 by 2; Q, "
+        "K, V and O show the first 8 of 24 numbers.",
+    )
 
 
 def running(
@@ -85,7 +143,7 @@ def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
             linewidth=1.8 if now else 0.8,
         )
         ground = {"facecolor": "white", "edgecolor": "none", "pad": 2}
-        ax.text(start + width / 2, T / 2, words, ha="center", va="center", fontsize=SMALL, bbox=ground)
+        write(ax, start + width / 2, T / 2, words, fontsize=SMALL, bbox=ground)
     ax.set(xlim=(-0.1, S + 0.1), ylim=(T + 0.1, -0.1), xlabel="keys", ylabel="queries")
     ax.set(xticks=[*starts, S], yticks=[0, T])
     return with_alt_text(
@@ -93,6 +151,8 @@ def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
         f"A map of {T} queries by {S} keys, cut into {len(starts)} tiles of {tile} keys. The first {at} are done, and "
         f"of them an output and a log-sum-exp are left. Tile {at}, counted from 0, is there now, the others are not "
         "made yet.",
+        f"{T} queries and {S} keys, in tiles of {tile}. Only the scores of the filled tile are in memory. The tiles on "
+        "its left have been merged into one output and one log-sum-exp per query; those on its right are read later.",
     )
 
 
@@ -108,7 +168,7 @@ def kinds(rows: Sequence[Sequence[str]], *, tile: int) -> Figure:
                 (j + 0.5) * tile, tile, bottom=i * tile, width=tile, color=fill, edgecolor=FAINT, hatch=hatch,
                 linewidth=0.8,
             )  # fmt: skip
-            ax.text((j + 0.5) * tile, (i + 0.5) * tile, word, ha="center", va="center", fontsize=SMALL, color=INK)
+            write(ax, (j + 0.5) * tile, (i + 0.5) * tile, word, fontsize=SMALL, color=INK)
     ends = (across * tile, down * tile)
     ax.set(xlim=(0, ends[0]), ylim=(ends[1], 0), xlabel="keys", ylabel="queries", aspect="equal")
     ax.set(xticks=range(0, ends[0] + 1, tile), yticks=range(0, ends[1] + 1, tile))

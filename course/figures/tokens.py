@@ -5,16 +5,19 @@ All have alt text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import torch
 
-from .base import grid, plain, row, with_alt_text
+from .base import grid, plain, row, with_alt_text, with_caption
+from .shapes import cell, write
 from .style import FAINT, GREY, INK, MONO, PALE, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL, colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Function = Callable[..., torch.Tensor]
 
 SIGNS = {" ": "␣", "\n": "↵"}
 
@@ -24,7 +27,6 @@ def cuts(rows: Mapping[str, Sequence[bytes]]) -> Figure:
 
     rows  title -> the pieces, whose bytes together are the same text in every row
     """
-    from matplotlib.patches import Rectangle
 
     length = max(sum(map(len, pieces)) for pieces in rows.values())
     figure, (ax,) = row(1, width=min(9.8, 1.9 + 0.24 * length), height=0.5 * len(rows) + 0.25)
@@ -32,10 +34,9 @@ def cuts(rows: Mapping[str, Sequence[bytes]]) -> Figure:
         x = 0
         for i, piece in enumerate(pieces):
             ground = (PALE_BLUE, PALE_ORANGE)[i % 2]
-            box = Rectangle((x + 0.06, y - 0.38), len(piece) - 0.12, 0.76, facecolor=ground, edgecolor=GREY)
-            box.set_linewidth(0.8)
-            ax.add_patch(box)
-            ax.text(x + len(piece) / 2, y, _shown(piece), ha="center", va="center", family=MONO, fontsize=8, color=INK)
+            size = (len(piece) - 0.12, 0.76)
+            cell(ax, x + len(piece) / 2, y, size, facecolor=ground, edgecolor=GREY, linewidth=0.8)
+            write(ax, x + len(piece) / 2, y, _shown(piece), family=MONO, fontsize=8, color=INK)
             x += len(piece)
     ax.set_yticks(range(len(rows)), [f"{title}: {len(pieces)}" for title, pieces in rows.items()])
     ax.set_xticks([])
@@ -46,6 +47,34 @@ def cuts(rows: Mapping[str, Sequence[bytes]]) -> Figure:
         f"{title}, {len(pieces)} pieces: {' | '.join(map(_shown, pieces))}" for title, pieces in rows.items()
     )
     return with_alt_text(figure, f"The same text in {len(rows)} cuts. {details}.")
+
+
+def three_cuts() -> Figure:
+    """The lesson's sentence in words, in pieces and in bytes."""
+    words = [b"The", b" boat", b" reached", b" the", b" bank", b"."]
+    pieces = [b"The ", b"bo", b"a", b"t ", b"r", b"ea", b"ch", b"ed ", b"the ", b"b", b"an", b"k", b"."]
+    return with_caption(
+        cuts({"words": words, "pieces": pieces, "bytes": [bytes([b]) for b in b"".join(words)]}),
+        "␣ is a space. The pieces are one possible cut. A box is as wide as its number of bytes; beside each row is "
+        "the number of tokens.",
+    )
+
+
+def six_rules(logits: torch.Tensor, words: Sequence[str], top_k: Function, top_p: Function, min_p: Function) -> Figure:
+    """The ten most probable of N tokens, of logits (N,), under six rules; three are functions of (logits, number)."""
+    order = logits.argsort(descending=True)[:10]
+    rules = {
+        "softmax": logits.softmax(-1),
+        "temperature 0.5": (logits / 0.5).softmax(-1),
+        "temperature 2": (logits / 2).softmax(-1),
+        "top-k 4": top_k(logits, 4),
+        "top-p 0.9": top_p(logits, 0.9),
+        "min-p 0.5": min_p(logits, 0.5),
+    }
+    return with_caption(
+        choices({name: shares[order] for name, shares in rules.items()}, [words[i] for i in order]),
+        f"After “The boat reached the river”: the ten most probable of {len(words)} tokens. Hatched: never drawn.",
+    )
 
 
 def choices(panels: Mapping[str, torch.Tensor], words: Sequence[str], top: float = 1.0) -> Figure:
@@ -72,7 +101,6 @@ def choices(panels: Mapping[str, torch.Tensor], words: Sequence[str], top: float
 
 def drafts(calls: Sequence[tuple[Sequence[str], int, str]]) -> Figure:
     """Calls of the target, one row each: (drafted words, how many were accepted, the word that the target adds)."""
-    from matplotlib.patches import Rectangle
 
     across = max(len(drafted) for drafted, _, _ in calls) + 1
     figure, (ax,) = row(1, width=1.25 * across + 0.8, height=0.42 * len(calls) + 0.5)
@@ -82,12 +110,10 @@ def drafts(calls: Sequence[tuple[Sequence[str], int, str]]) -> Figure:
             ground = PALE_ORANGE if own else PALE_BLUE if taken else PALE
             hatch = "" if own or taken else "///"
             edge = INK if own else PALETTE[0] if taken else FAINT
-            ax.add_patch(
-                Rectangle((x - 0.46, y - 0.38), 0.92, 0.76, facecolor=ground, edgecolor=edge, hatch=hatch, linewidth=1)
-            )
+            cell(ax, x, y, (0.92, 0.76), facecolor=ground, edgecolor=edge, hatch=hatch, linewidth=1)
             text = _signs(word)
             box = None if own or taken else {"facecolor": PALE, "edgecolor": "none", "pad": 1}
-            ax.text(x, y, text, ha="center", va="center", fontsize=SMALL, color=INK, bbox=box)
+            write(ax, x, y, text, fontsize=SMALL, color=INK, bbox=box)
     ax.set_yticks(range(len(calls)), [f"call {y}" for y in range(len(calls))])
     ax.set_xticks(range(across), [*(f"draft {x}" for x in range(across - 1)), "target"])
     ax.xaxis.tick_top()

@@ -14,6 +14,7 @@ import torch
 from .base import grid, row, with_alt_text
 from .lines import Curve, in_words, losses, note
 from .panels import frame, heat_map, never_seen
+from .shapes import arrow, cell, rounded, write
 from .style import (
     FAINT,
     GREY,
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
 def batch(inputs: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> Figure:
     """Windows of a text, one token per box: a row of inputs, and its targets below."""
-    from matplotlib.patches import Rectangle
-
     tokens = [token for window in (*inputs, *targets) for token in window]
     length, wide = len(inputs[0]), 0.28 + 0.11 * max(map(len, tokens))  # inches of a box
     figure, (ax,) = row(1, width=1.1 + wide * length, height=0.3 + 0.72 * len(inputs))
@@ -50,8 +49,8 @@ def batch(inputs: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> 
             y = 2.4 * i + j
             ax.text(-0.6, y, ("inputs", "targets")[j], ha="right", va="center", fontsize=SMALL)
             for t, token in enumerate(row_of_tokens):
-                ax.add_patch(Rectangle((t - 0.47, y - 0.47), 0.94, 0.94, facecolor=(PALE_BLUE, PALE_ORANGE)[j]))
-                ax.text(t, y, _visible(token), ha="center", va="center", family=MONO, fontsize=SMALL)
+                cell(ax, t, y, (0.94, 0.94), facecolor=(PALE_BLUE, PALE_ORANGE)[j])
+                write(ax, t, y, _visible(token), family=MONO, fontsize=SMALL)
     ax.set(xlim=(-0.7 - 0.9 / wide, length - 0.4), ylim=(2.4 * len(inputs) - 0.9, -0.7))
     ax.axis("off")
     details = "; ".join(f"{_text(a)!r} above {_text(b)!r}" for a, b in zip(inputs, targets, strict=True))
@@ -94,11 +93,9 @@ def surprise(tokens: Sequence[str], rows: Mapping[str, torch.Tensor]) -> Figure:
 
 def block(kind: Literal["plain", "modern"] = "plain") -> Figure:
     """A pre-norm transformer block, GPT-2's or Llama's: the residual stream of X, and two branches."""
-    from matplotlib.patches import FancyBboxPatch
-
     figure, (ax,) = row(1, width=9.2, height=2.4)
-    arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.4}
-    ax.annotate("", (12.3, 0), (0.1, 0), arrowprops=arrow)
+    look: dict[str, Any] = {"width": 1.4, "gap": 2}
+    arrow(ax, (0.1, 0), (12.3, 0), **look)
     ax.text(-0.1, 0, r"$\mathbf{X}$", ha="right", va="center", fontsize=13)
     ax.text(12.4, 0, "result", ha="left", va="center")
     first, second = (("norm_1", "attention"), ("norm_2", "mlp"))
@@ -106,32 +103,25 @@ def block(kind: Literal["plain", "modern"] = "plain") -> Figure:
         first, second = (("RMSNorm", "attention,\nwith RoPE"), ("RMSNorm", "SwiGLU"))
     for left, parts in ((0.8, first), (6.8, second)):
         ax.plot([left, left], [0, 1.5], color=INK, linewidth=1.4)
-        ax.annotate("", (left + 0.5, 1.5), (left - 0.02, 1.5), arrowprops=arrow)
+        arrow(ax, (left - 0.02, 1.5), (left + 0.5, 1.5), **look)
         for i, part in enumerate(parts):
-            start = left + 0.55 + 2.3 * i
-            ax.add_patch(
-                FancyBboxPatch(
-                    (start, 1.12),
-                    1.7,
-                    0.76,
-                    boxstyle="round,pad=0.04",
-                    facecolor=PALE_BLUE,
-                    edgecolor=PALETTE[0],
-                    linewidth=1.2,
-                )
-            )
-            ax.text(start + 0.85, 1.5, part, ha="center", va="center", fontsize=10)
-        ax.annotate("", (left + 2.8, 1.5), (left + 2.3, 1.5), arrowprops=arrow)
+            x = left + 1.4 + 2.3 * i
+            rounded(ax, x, 1.5, (1.7, 0.76), "pad=0.04", facecolor=PALE_BLUE, edgecolor=PALETTE[0], linewidth=1.2)
+            write(ax, x, 1.5, part, fontsize=10)
+        arrow(ax, (left + 2.3, 1.5), (left + 2.8, 1.5), **look)
         ax.plot([left + 4.6, left + 5.0], [1.5, 1.5], color=INK, linewidth=1.4)
-        ax.annotate("", (left + 5.0, 0.24), (left + 5.0, 1.5), arrowprops=arrow)
+        arrow(ax, (left + 5.0, 1.5), (left + 5.0, 0.24), **look)
         ax.plot(left + 5.0, 0, "o", markersize=17, markerfacecolor="white", markeredgecolor=INK)
-        ax.text(left + 5.0, -0.01, "+", ha="center", va="center", fontsize=14)
+        write(ax, left + 5.0, -0.01, "+", fontsize=14)
     ax.set(xlim=(-0.6, 13.6), ylim=(-0.5, 2.1))
     ax.axis("off")
     return with_alt_text(
         figure,
         "A straight arrow leads from X to the result. Twice a detour branches off and is added to it again: first "
         f"through {first[0]} and {' '.join(first[1].split())}, then through {second[0]} and {second[1]}.",
+        "A block. Its input goes straight through; attention and MLP each read it and add their result."
+        if kind == "plain"
+        else "The block with the four changes. No layer in it has a bias.",
     )
 
 
@@ -207,12 +197,11 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
 
 def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tensor, title: str = "") -> Figure:
     """One head's weights (T, T), with an induction head's targets (`wanted`) framed."""
-    from matplotlib.patches import Rectangle
 
     figure, (ax,) = row(1, width=4.4, height=4.3)
     _bare_map(ax, weights, list(letters), size=8)
     for r, c in wanted.nonzero().tolist():
-        ax.add_patch(Rectangle((c - 0.5, r - 0.5), 1, 1, fill=False, edgecolor=PALETTE[1], linewidth=1.3))
+        cell(ax, c, r, fill=False, edgecolor=PALETTE[1], linewidth=1.3)
     ax.set(xlabel="keys", ylabel="queries")
     ax.set_title(title, pad=8)
     asked = wanted.any(-1)
@@ -264,14 +253,18 @@ def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: 
         ax.add_patch(Rectangle((left + blanks, line + 0.04), len(shown) - blanks, 0.92, facecolor=ground, linewidth=0))
         for i, letter in enumerate(shown):
             where = (left + i + 0.5, line + 0.5)
-            ax.text(*where, letter, ha="center", va="center", family=MONO, fontsize=9, color=ink_on(ground))
+            write(ax, *where, letter, family=MONO, fontsize=9, color=ink_on(ground))
         if nats > 3:
             ax.plot([left + blanks, left + len(shown)], [line + 0.93] * 2, color=INK, linewidth=1.2)
     ax.set(xlim=(0, width), ylim=(lines, 0))
     ax.set_title(heading, loc="left")
     ax.axis("off")
     named, text = (" ".join(words.split()) for words in (title, "".join(pieces)))
-    return with_alt_text(figure, f"{named}: {text!r}, {float(surprise.mean()):.2f} nats of surprise per token.")
+    return with_alt_text(
+        figure,
+        f"{named}: {text!r}, {float(surprise.mean()):.2f} nats of surprise per token.",
+        "The darker a token, the more surprised the model was by it. More than 3 nats are underlined.",
+    )
 
 
 def comparison(recorded: Comparison) -> Figure:
@@ -305,6 +298,8 @@ def comparison(recorded: Comparison) -> Figure:
         figure,
         f"Left, held-out loss against CPU seconds of plain and modern blocks, {len(recorded.seeds)} seeds each. "
         f"Right, the losses after {recorded.seconds:.0f} CPU seconds, mean and range: {details}.",
+        f"{recorded.title} Left: held-out loss while training, thin lines are seeds, thick lines means. Right: after "
+        f"{recorded.seconds:.0f} CPU seconds, points are seeds, bars are means; dotted: the plain mean.",
     )
 
 

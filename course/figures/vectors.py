@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import row, with_alt_text
-from .panels import heat_map
-from .style import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE, TEXT_PALETTE, WHITE
+from .base import row, with_alt_text, with_choices
+from .lines import curves
+from .panels import bars, heat_map, maps
+from .shapes import arrow, write
+from .style import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE, TEXT_PALETTE, WHITE, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ..models.small_lm import SmallLM
+
+Function = Callable[..., torch.Tensor]
 
 
 def arrows(a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit: float = 3.2) -> Axes:
@@ -29,15 +35,14 @@ def arrows(a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit
     # Where the arrows overlap, the wide one still shows, and the names are on both sides
     for look, (name, width, side) in enumerate((("a", 4.0, -1), ("b", 2.0, 1))):
         x, y = points[name]
-        _arrow(ax, x, y, PALETTE[look], width)
+        arrow(ax, (0, 0), (x, y), colour=PALETTE[look], width=width)
         length = math.hypot(x, y) or 1.0
-        ax.text(
+        write(
+            ax,
             x + 0.3 * (x - side * y) / length,
             y + 0.3 * (y + side * x) / length,
             name,
             color=TEXT_PALETTE[look],
-            ha="center",
-            va="center",
             fontsize=12,
             fontweight="bold",
         )
@@ -65,22 +70,139 @@ def multiply_and_add(a: torch.Tensor, b: torch.Tensor, total: float) -> Figure:
     return figure
 
 
+def votes() -> Figure:
+    """A dot product of three entries, of which one votes against."""
+    a, b = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, -5.0, 6.0])
+    return with_alt_text(
+        multiply_and_add(a, b, total=float(a @ b)),
+        "Three rows of numbers. a is 1, 2, 3; b is 4, minus 5, 6; their products are 4, minus 10, 18. The sum is 12.",
+        "4 − 10 + 18 = 12. The −10 at position 1 votes against; the 18 at position 2 outvotes it.",
+    )
+
+
+def shadows(dot: Function) -> Figure:
+    """The arrow (2, 1) with three others, their projections, and their products by `dot`."""
+    a = torch.tensor([2.0, 1.0])
+    length = float(a.norm())
+    positions = {"similar": [1.0, 2.0], "perpendicular": [-1.0, 2.0], "opposite": [-2.0, -1.5]}
+    figure, axes = row(3, width=3.0, height=3.4)
+    for ax, (name, position) in zip(axes, positions.items(), strict=True):
+        b = torch.tensor(position)
+        value = float(dot(a, b))
+        arrows(a, b, ax=ax, title=f"{name}\n{length:.2f} × {value / length:.2f} = {value:g}")
+    return with_alt_text(
+        figure,
+        "Three panels with the arrows a and b. Similar directions: the shadow of b has the direction of a, and the dot "
+        "product is 4. Perpendicular: no shadow, 0. Opposite: the shadow points away from a, minus 5.5.",
+        "a = (2, 1); b = (1, 2), (−1, 2), (−2, −1.5). Each title: length of a × shadow = a · b.",
+    )
+
+
+def around_the_circle(dot: Function) -> Figure:
+    """The product by `dot` of an arrow with another one that turns once, of length 1 and 2."""
+    angles = range(0, 361, 15)
+    values = {
+        f"length {length}": [float(dot(_turned(0, 1), _turned(angle, length))) for angle in angles] for length in (1, 2)
+    }
+    ax = curves(angles, values, xlabel="angle between a and b, in degrees", ylabel="a · b")
+    ax.set_xticks(range(0, 361, 90))
+    return with_alt_text(
+        ax,
+        "Two cosine curves over the angle from 0 to 360 degrees. The one for length 2 goes twice as high and as low as "
+        "the one for length 1; both are zero at 90 and 270 degrees.",
+        "a has length 1; the length of b is beside each curve. The direction decides the sign.",
+    )
+
+
+@with_choices(
+    angle=(0, 360, 15),
+    length=(0.5, 3.0, 0.5),
+    start={"angle": 60, "length": 1.5},
+    strip={"angle": [0, 60, 90, 150]},
+)
+def at_angle(dot: Function, shadow: Function, *, angle: float, length: float) -> Figure:
+    """An arrow of length 2 with one of another length, at an angle in degrees; the numbers by `dot` and `shadow`."""
+    a, b = torch.tensor([2.0, 0.0]), _turned(angle, length)
+    value, cast = (round(float(f(a, b)), 2) + 0.0 for f in (dot, shadow))  # a zero without a minus sign
+    figure, (ax,) = row(1, width=3.0, height=3.2)
+    arrows(a, b, ax=ax, title=f"a · b = 2 × {cast:.2f} = {value:.2f}")
+    return with_alt_text(
+        figure,
+        f"a is 2 long; b is {length:g} long, at {angle} degrees to a. Its shadow is {cast:.2f} long, and the dot "
+        f"product is {value:.2f}.",
+    )
+
+
+def rankings(words: Sequence[str], dots: torch.Tensor, cosines: torch.Tensor) -> Figure:
+    """The dot products and the cosines (S,) of the query pet with `words`, as bars; the highest stands out."""
+    figure, axes = row(2, width=4.6, height=2.9)
+    bars(dots, words, ax=axes[0], title="dot product with pet: dog is first")
+    bars(cosines, words, ax=axes[1], title="cosine with pet: cat is first", limit=1.25)
+    for ax, winner in zip(axes, ("dog", "cat"), strict=True):
+        ax.patches[words.index(winner)].set_facecolor(colour("k"))
+    return with_alt_text(
+        figure,
+        "Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten 1.30 and cat 1.26. "
+        "By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. Car, bus and apple are negative in "
+        "both.",
+    )
+
+
+def dots_and_cosines(scores: Function, cosine: Function, vectors: torch.Tensor, words: Sequence[str]) -> Figure:
+    """Two maps (S, S) of the words of `rankings` with one another: `vectors` (S, K) by `scores` and by `cosine`."""
+    panels = {"dot products": scores(vectors, vectors), "cosines": cosine(vectors[:, None], vectors)}
+    figure, _ = maps(panels, width=4.5, height=4.1, rows=words, columns=words, kind="scores")
+    return with_alt_text(
+        figure,
+        "Two 6 by 6 heat maps of words against words. Both show a block of animals, a block of vehicles, and apple by "
+        "itself. Among the dot products the row cat has its largest value, 1.72, at dog, not at cat, 1.19. Among the "
+        "cosines every word has 1 with itself.",
+    )
+
+
+def of_a_sentence(scores: torch.Tensor, words: Sequence[str]) -> Figure:
+    """The scores (T, T) of the course's sentence with itself."""
+    figure, _ = maps({"scores": scores}, width=4.4, height=3.6, rows=words, columns=words, kind="scores")
+    return with_alt_text(
+        figure,
+        "A 6 by 6 heat map of the words of the sentence. boat, reached, river and bank score highest with themselves, "
+        "from 2.93 to 3.50; river scores 3.00 with boat and with bank. The scores of the word the are all below 0.6.",
+        "The scores of river with boat and with bank are 3.00.",
+    )
+
+
+def neighbours(lm: SmallLM, word: str, near: torch.Tensor) -> Figure:
+    """The cosines of a word of the model with the words of the ids `near` (N,), as bars."""
+    names = [lm.words[i] for i in near.tolist()]
+    cosines = torch.cosine_similarity(lm.embedding[lm.words.index(word)], lm.embedding[near], dim=-1)
+    ax = bars(cosines, names, title=f"cosine with {word}")
+    ax.tick_params(axis="x", rotation=40)
+    return with_alt_text(
+        ax,
+        f"Bars for the ten words nearest to {word}: "
+        + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, cosines.tolist(), strict=True)),
+        f"Most of these words belong to the water: in the model's stories, a {word} is usually the {word} of a river.",
+    )
+
+
+@with_choices(query=(0, 2, 1), key=(0, 5, 1), strip=[{"query": 0, "key": 2}, {"query": 1, "key": 4}])
 def one_cell(
     queries: torch.Tensor,
     keys: torch.Tensor,
     scores: torch.Tensor,
-    i: int,
-    j: int,
-    *,
     query_names: Sequence[str],
     key_names: Sequence[str],
     meanings: Sequence[str],
+    *,
+    query: int,
+    key: int,
 ) -> Figure:
-    """Row `i` of queries, row `j` of keys and their cell (i, j) of scores, framed.
+    """Row `query` of queries, row `key` of keys and their cell of scores, framed.
 
     queries (T, K), keys (S, K), scores (T, S); `meanings` names the K entries. All cells have the same size. With alt
     text.
     """
+    i, j = query, key
     columns, tallest = queries.shape[-1], max(len(queries), len(keys))
     shares = [columns, columns, len(keys)]
     figure, axes = row(3, width=3.3, height=0.45 * tallest + 0.9, ratios=shares)
@@ -103,6 +225,18 @@ def one_cell(
         f"Framed: the row {query_names[i]} of {count_t} queries, the row {key_names[j]} of {count_s} keys, and their "
         f"cell in the {count_t} by {count_s} matrix of scores, which holds {scores[i, j]:.2f}.",
     )
+
+
+def lookups(most_similar: Function, similarity_scores: Function) -> Figure:
+    """Which of five keys is found in each direction, by cosine and by dot product."""
+    around = torch.deg2rad(torch.arange(360.0))
+    directions = torch.stack([torch.cos(around), torch.sin(around)], dim=-1)  # (360, 2)
+    keys = torch.tensor([[2.1, 0.2], [1.1, 1.7], [0.9, 0.5], [-1.6, 0.9], [-0.3, -1.8]])
+    winners = {
+        "highest cosine wins": most_similar(directions, keys),
+        "highest dot product wins": similarity_scores(directions, keys).argmax(dim=-1),
+    }
+    return who_answers(keys, "ABCDE", winners)
 
 
 def who_answers(keys: torch.Tensor, names: Sequence[str], winners: Mapping[str, torch.Tensor]) -> Figure:
@@ -145,12 +279,18 @@ def territories(keys: torch.Tensor, names: Sequence[str], winners: torch.Tensor,
         _label(ax, 3.35 * math.cos(middle), 3.35 * math.sin(middle), names[key])
     for index, key in enumerate(keys):
         x, y = _pair(key)
-        _arrow(ax, x, y, PALETTE[index % 6])
+        arrow(ax, (0, 0), (x, y), colour=PALETTE[index % 6], width=2.2)
         length = math.hypot(x, y) or 1.0
         _label(ax, x + 0.2 * (x + y) / length, y + 0.2 * (y - x) / length, names[index])
     ax.set(xlim=(-4.1, 4.1), ylim=(-3.8, 3.8), aspect="equal", title=title)
     _bare(ax)
     return ax
+
+
+def _turned(angle: float, length: float) -> torch.Tensor:
+    """An arrow (2,) of a length, turned counter-clockwise by an angle in degrees."""
+    radians = torch.deg2rad(torch.tensor(float(angle)))
+    return length * torch.stack([torch.cos(radians), torch.sin(radians)])
 
 
 def _shares(found: torch.Tensor, names: Sequence[str]) -> str:
@@ -171,25 +311,20 @@ def _pair(vector: torch.Tensor) -> tuple[float, float]:
     return x, y
 
 
-def _arrow(ax: Axes, x: float, y: float, colour: str, width: float = 2.2) -> None:
-    look: dict[str, Any] = {"arrowstyle": "-|>", "color": colour, "linewidth": width}
-    ax.annotate("", (x, y), (0, 0), arrowprops={**look, "shrinkA": 0, "shrinkB": 0})
-
-
 def _signed(value: float) -> str:
     """A number with two decimals; a negative one in brackets, so that it can follow a sign."""
     return f"{value:.2f}" if value >= 0 else f"(−{-value:.2f})"
 
 
 def _label(ax: Axes, x: float, y: float, text: str) -> None:
-    ax.text(x, y, text, ha="center", va="center", fontsize=10, fontweight="bold")
+    write(ax, x, y, text, fontsize=10, fontweight="bold")
 
 
 def _frame(ax: Axes, r: int, c: int, columns: int) -> None:
     from matplotlib.patches import Rectangle
 
-    for colour, width in ((WHITE, 5.5), (INK, 2.5)):  # the white one shows on a dark cell
-        look: dict[str, Any] = {"fill": False, "edgecolor": colour, "linewidth": width, "clip_on": False, "zorder": 5}
+    for ink, width in ((WHITE, 5.5), (INK, 2.5)):  # the white one shows on a dark cell
+        look: dict[str, Any] = {"fill": False, "edgecolor": ink, "linewidth": width, "clip_on": False, "zorder": 5}
         ax.add_patch(Rectangle((c - 0.5, r - 0.5), columns, 1, **look))
 
 

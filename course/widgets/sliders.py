@@ -7,6 +7,7 @@ beforehand (`static_sliders`). Only core widgets common to ipywidgets 7.7 and 8 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -40,21 +41,26 @@ Draw = Callable[..., Any]  # returns a figure, or its axes, with its description
 
 def slider(
     draw: Draw,
-    *,
+    *given: Any,
     start: Any = None,
     strip: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     **options: Range,
 ) -> None:
-    """Show a strip of figures of `draw`, and sliders to choose its arguments.
+    """Show a strip of figures of `draw`, and sliders to choose its arguments but the `given` ones.
 
-    Each option is named after an argument of `draw` and is (first, last, step) or a list of values. `draw(**values)`
-    returns a figure with alt text; its errors are shown here. `start` is a dict of the sliders' first values, by
-    default each option's first. `strip` is a list of such dicts, completed from `start`, or {option: list of its
-    values}; by default, the first option's first, middle and last value. With a single option, plain values may replace
-    dicts.
+    Each option is named after an argument of `draw` and is (first, last, step) or a list of values; without any, draw's
+    own are taken (`with_choices`). `draw(*given, **values)` returns a figure with alt text; its errors are shown here.
+    `start` is a dict of the sliders' first values, by default each option's first. `strip` is a list of such dicts,
+    completed from `start`, or {option: list of its values}; by default, the first option's first, middle, last value.
+    With a single option, plain values may replace dicts.
     """
     if not options:
-        raise ValueError("options is empty: name at least one argument of draw and its values")
+        own = getattr(draw, "choices", None)
+        if not own:
+            raise ValueError("options is empty: name at least one argument of draw and its values")
+        slider(partial(draw, *given), **own)
+        return
+    draw = partial(draw, *given)
     choices = {name: _choices(name, wanted) for name, wanted in options.items()}
     first = {name: values[0] for name, values in choices.items()}
     first = first if start is None else _filled(first, start)

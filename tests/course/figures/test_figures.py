@@ -108,6 +108,14 @@ def test_a_described_figure_needs_no_other_words_and_takes_them(displayed):
     assert [Page(bundle["text/html"]).attributes("img")["alt"] for bundle in displayed] == ["two by two", "four cells"]
 
 
+def test_the_caption_of_a_figure_comes_before_the_one_that_is_given(displayed):
+    figures.show(figures.with_alt_text(a_map(), "two by two", "Own."), caption="Given.")
+    figures.show(base.with_caption(figures.with_alt_text(a_map(), "two by two"), "Own."))
+    assert [Page(bundle["text/html"]).text.rpartition("}")[2] for bundle in displayed] == ["Own. Given.", "Own."]
+    drawn = figures.with_alt_text(a_map(), "two by two", "Own.")
+    assert "Own." not in figures.html(drawn), "a slider has its values there"
+
+
 def test_the_same_arguments_give_the_same_bytes():
     first, second = (figures.html(a_map(title="t", rows=WORDS[:2]), alt="a map") for _ in range(2))
     assert first == second
@@ -322,11 +330,11 @@ def test_one_cell_frames_a_query_a_key_and_their_score():
         queries,
         keys,
         queries @ keys.T,
-        1,
-        2,
-        query_names=WORDS[:2],
-        key_names=WORDS,
-        meanings=list("abcd"),
+        WORDS[:2],
+        WORDS,
+        list("abcd"),
+        query=1,
+        key=2,
     )
     frames = [ax.patches[-1] for ax in figure.axes]
     assert [(f.get_x(), f.get_y(), f.get_width()) for f in frames] == [
@@ -365,11 +373,12 @@ def test_a_budget_marks_the_equal_share_beside_the_bars_and_never_through_a_numb
 
 
 def test_cooling_draws_names_that_differ_in_capitals_once_and_tells_both_ends():
-    temperatures = torch.logspace(-1, 2, 5)
-    scores = torch.tensor([0.0, 0.0, 3.0])
-    weights = torch.softmax(scores / temperatures[:, None], dim=-1)
-    entropies = torch.special.entr(weights).sum(-1)
-    figure = distributions.cooling(temperatures, weights, entropies, ["The", "the", "river"])
+    figure = distributions.cooling(
+        lambda scores, tau: torch.softmax(scores / tau, dim=-1),
+        lambda weights: torch.special.entr(weights).sum(-1),
+        torch.tensor([0.0, 0.0, 3.0]),
+        ["The", "the", "river"],
+    )
     assert [line.get_label() for line in figure.axes[0].lines] == ["The", "river"]
     assert "The 0.00 to 0.33, river 1.00 to 0.34" in figure.get_label()
     assert "entropy, 0.00 to 1.10, where ln 3 is 1.10" in figure.get_label()

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from course import figures
+from course.figures import base
 from course.figures.base import LEAST_WIDTH
 from course.widgets import sliders
 
@@ -47,6 +48,21 @@ def widgets_in(box):
     yield box
     for child in getattr(box, "children", ()):
         yield from widgets_in(child)
+
+
+def test_a_drawing_function_brings_its_own_choices_and_gets_what_is_given(displayed):
+    calls = []
+
+    @base.with_choices(k=[1, 2, 3], t=(0, 4, 2), start={"k": 2}, strip={"t": [4, 0]})
+    def draw(first, *, k, t):
+        calls.append((first, k, t))
+        return figures.with_alt_text(figures.bars([1.0]), "a bar")
+
+    sliders.slider(draw, "given")
+    assert calls == [("given", 2, 4), ("given", 2, 0)]
+    calls.clear()
+    sliders.slider(draw, "given", k=[1], t=[9])
+    assert calls == [("given", 1, 9)]
 
 
 def test_without_a_kernel_the_strip_stands_alone(displayed, drawn):

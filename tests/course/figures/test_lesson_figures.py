@@ -1,0 +1,131 @@
+"""The pictures that a lesson calls by name draw with the functions that they are given, and say what they show."""
+
+from __future__ import annotations
+
+import matplotlib
+import pytest
+import torch
+import torch.nn.functional as F
+
+from course import figures
+from course.figures import base
+from course.models import exercise_fallbacks, small_lm, token_fallbacks, torch_fallbacks
+from course.sample_models import sentence
+
+matplotlib.use("Agg")
+
+WORDS, X = sentence.words, sentence.x
+MASK = torch_fallbacks.causal_mask(6)
+
+
+def scaled(q, k, v, scale=None):
+    scale = k.shape[-1] ** -0.5 if scale is None else scale
+    weights = torch.softmax(scale * q @ k.mT, dim=-1)
+    return weights @ v, weights
+
+
+def turn(vector, angle):
+    return exercise_fallbacks.apply_rope(vector[None], torch.tensor([float(angle)]))[0]
+
+
+def heated(scores, tau):
+    return torch.softmax(scores / tau, dim=-1)
+
+
+def entropy(weights):
+    return torch.special.entr(weights).sum(-1)
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (figures.tensors.shapes, "one dimension, 0"),
+        (lambda: figures.tensors.centred(lambda x: x - x.mean(-1, keepdim=True)), "0 throughout"),
+        (figures.tensors.overshooting, "higher than before"),
+        (lambda: figures.tensors.slope(-1.5), "slope -3 through it"),
+        (figures.vectors.votes, "The sum is 12"),
+        (lambda: figures.vectors.shadows(torch.dot), "minus 5.5"),
+        (lambda: figures.vectors.at_angle(torch.dot, lambda a, b: a @ b / a.norm(), angle=90, length=1.5), "is 0.00."),
+        (lambda: figures.shares.three_logarithms(torch.log_softmax), "a straight line to 150"),
+        (lambda: figures.distributions.two_routes(heated, entropy), "Two paths leave the centre"),
+        (lambda: figures.distributions.soft_dictionary(heated), "τ = 20: 6 h 0.2"),
+        (lambda: figures.qkv.one_average(lambda x, i: heated(x @ x[i], 1) @ x, X, WORDS), "bank 3.25"),
+        (lambda: figures.qkv.fetched(scaled, lambda keys, to: 100 * keys[to].sum(0)), "in the centre"),
+        (lambda: figures.qkv.so_far("scaling", scaled, *figures.qkv.of_sentence()), "scores"),
+        (lambda: figures.scaling.with_power(scaled, *torch.rand(3, 4, 64), alpha=1.0), "rows sum to 1.00"),
+        (lambda: figures.masks.newest_word(torch_fallbacks.causal_mask, WORDS, S=2), "boat sees 2 of 2 words"),
+        (lambda: figures.masks.let_through(MASK, torch.zeros(6, 6), fill=0.0, times=1), "0.8333 of a row"),
+        (lambda: figures.multi_head.six_ways(SMALL, SMALL.view(4, 2, 3).mT.movedim(2, 0)), "reshape(4, 2, 3)"),
+        (lambda: figures.rope.six_positions(turn), "0: 14°, 1: 71°"),
+        (lambda: figures.training_runs.descend(rate=2.1), "to 4.29 after 8 steps"),
+        (lambda: figures.cache.rolling(lambda rows, row, at: rows.__setitem__(at % 4, row[0])), "after 6: 4, 5, 6, 3"),
+        (lambda: figures.tiles.causal_blocks(lambda i, j, k, n: "open" if n <= i else "mixed"), "row 0: mixed"),
+        (lambda: figures.cheaper.capped(lambda x, cap: cap * torch.tanh(x / cap)), "plus and minus 50"),
+        (figures.tokens.three_cuts, "bytes, 26 pieces"),
+    ],
+)  # fmt: skip
+def test_a_picture_says_what_it_shows(draw, words):
+    alt, caption = base.described(draw())
+    assert words in f"{alt} {caption}"
+
+
+SMALL = torch.arange(24).view(4, 6)
+
+
+def test_what_a_learner_computes_is_drawn():
+    """A wrong function gives another picture, so that it can be seen."""
+    for draw in (
+        lambda f: figures.shares.from_scores(f, torch.tensor([0.5, 2.0, 1.0, 0.5, 3.0, 3.25]), WORDS),
+        lambda f: figures.distributions.heated(lambda x, temperature: f(x), torch.arange(3.0), "abc", temperature=1.0),
+    ):
+        right, wrong = (
+            [bar.get_height() for bar in draw(f).axes[-1].patches] for f in (lambda x: x.softmax(-1), torch.exp)
+        )
+        assert right != wrong
+        assert sum(right) == pytest.approx(1)
+
+
+def test_a_blocked_row_is_told_before_and_after_the_repair():
+    functions = (lambda s, m: s.masked_fill(m, -torch.inf).softmax(-1), torch_fallbacks.masked_softmax)
+
+    def gradient_of(f):
+        return None, torch.full((2, 2), 1.0 if f is functions[1] else torch.nan)
+
+    figure = figures.masks.blocked_row(functions, X @ X.T, MASK, gradient_of, WORDS)
+    alt, caption = base.described(figure)
+    assert "row 3 of the weights is NaN, and 0 of 4 entries" in alt
+    assert "blocked, without weights, and 4 of 4 entries" in alt
+    assert caption == "The sum of row 3 is now 0."
+
+
+def test_dropout_is_seen_in_training_mode_only():
+    class Layer(torch.nn.Module):
+        def forward(self, q, k, v):
+            weights = F.dropout(scaled(q, k, v)[1], 0.3, self.training)
+            return weights @ v, weights
+
+    example = [torch.rand(n, 8, generator=torch.Generator().manual_seed(3)) for n in (4, 6, 6)]
+    alt, _ = base.described(figures.scaling.in_modes(Layer(), example))
+    assert "eval again: up to" in alt and alt.count("rows sum to 1.00 to 1.00") == 2
+    distance = figures.scaling.settling(Layer(), example).axes[0].lines[0].get_ydata()
+    assert list(distance) == sorted(distance, reverse=True)
+
+
+def test_rules_that_never_draw_a_token_hatch_it():
+    logits = torch.arange(12.0)
+
+    def top_k(scores, k):
+        return scores.masked_fill(scores < scores.topk(k).values[-1], -torch.inf).softmax(-1)
+
+    rules = (top_k, token_fallbacks.top_p, token_fallbacks.min_p)
+    panels = figures.tokens.six_rules(logits, "abcdefghijkl", *rules).axes
+    hatched = [sum(1 for bar in ax.patches if bar.get_hatch()) for ax in panels]
+    assert hatched[:4] == [0, 0, 0, 6] and all(hatched[4:])
+
+
+def test_a_model_is_asked_for_what_a_picture_needs():
+    lm = small_lm.load()
+    _, caption = base.described(figures.inspection.layer_by_layer(lm, "The boat", lambda h, norm, W: norm(h) @ W.T))
+    assert caption.startswith("The word that each layer predicts next")
+    near = figures.vectors.neighbours(lm, "bank", torch.tensor([lm.words.index("bank"), lm.words.index("river")]))
+    assert "nearest to bank: bank 1.00, river" in base.described(near)[0]

@@ -1,0 +1,111 @@
+"""What lessons 06, 09 and 12 measure in a cell whose code is not theirs to read."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from course.models import drawn_signs, layer_tests, stopwatch, torch_fallbacks, translation
+
+
+class Scrambled(torch_fallbacks.MultiHeadAttention):
+    """Attention whose words are turned round before the output."""
+
+    def forward(self, x, context=None, mask=None):
+        output, weights = super().forward(x, context, mask)
+        return output.flip(1), weights
+
+
+def give_weights(layer, *matrices):
+    with torch.no_grad():
+        for name, matrix in zip(("W_q", "W_k", "W_v", "W_o"), matrices, strict=True):
+            getattr(layer, name).weight.copy_(matrix.T)
+    return layer
+
+
+def test_three_tests_catch_a_wrong_layer_and_pass_a_right_one(capsys):
+    def shuffle_error(output, shuffled, order):
+        return (output[:, order] - shuffled).abs().max()
+
+    right, reference = (torch_fallbacks.MultiHeadAttention(32, 4) for _ in range(2))
+    layer_tests.report({"right": right, "wrong": Scrambled(32, 4)}, reference, give_weights, shuffle_error)
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("right") and first.count("✓") == 3
+    assert second.startswith("wrong") and second.count("✗") == 3
+
+
+def test_translations_are_written_one_by_one_and_filled_up():
+    sources = torch.tensor([[3, 4, 0], [5, 0, 0]])
+    seen = []
+
+    def write(source):
+        seen.append(source.tolist())
+        return [1, *source[0].tolist()]
+
+    assert translation.translate(sources, write, 4).tolist() == [[3, 4, 0, 0], [5, 0, 0, 0]]
+    assert seen == [[[3, 4]], [[5]]]
+
+
+def test_right_words_are_counted_without_padding(capsys):
+    targets = torch.tensor([[3, 4], [5, 0], [6, 0]])
+    shares = translation.report_words(targets, {"most": torch.tensor([[3, 9], [5, 0], [6, 7]])})
+    assert shares["most"].tolist() == [1.0, 0.0]
+    assert capsys.readouterr().out.split("most")[1].strip() == (
+        "75% of words right, 67% of sentences right in every word"
+    )
+
+
+def test_errors_are_told_for_all_and_for_each_kind_of_word(capsys):
+    weights = torch.tensor([[[0.9, 0.1], [0.8, 0.2]]])
+    targets, alignment = torch.tensor([[1, 2]]), torch.tensor([[0, 1]])
+    words = ["", "hen", "sees"]
+    error = torch_fallbacks.alignment_error
+    translation.report_alignment(error, weights, targets, alignment, words, {"noun": ["hen"], "verb": ["sees"]})
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "The mean error of a sentence is 50%. By kind of word:"
+    assert [line.split() for line in told[1:]] == [["noun", "0%", "of", "1"], ["verb", "100%", "of", "1"]]
+
+
+def test_two_searches_are_compared_by_their_means(capsys):
+    words, sources = ["", "begin", "end", "ifa", "ro"], torch.tensor([[3, 0], [4, 4]])
+    means = {3: -1.0, 4: -2.0}
+    translation.compare_searches(
+        sources, lambda row: None, lambda step: [1, 4, 2], lambda step: [1, 3, 2], lambda _, ids: means[ids[1]], words
+    )
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "Translations that begin with ifa: 0 by greedy search, 2 with a width of 2."
+    assert told[1] == "With a width of 2, 2 of 2 have a better mean."
+    assert [line.split() for line in told[3:]] == [["greedy", "-2.000", "ro"], ["width", "2", "-1.000", "ifa"]]
+
+
+def test_signs_are_where_their_ids_say():
+    images, ids = drawn_signs.images_of(5, torch.Generator().manual_seed(0))
+    assert ids[:, 3].eq(drawn_signs.SIGNS.index("end")).all()
+    for image, signs in zip(images[:, 0], ids[:, :3].tolist(), strict=True):
+        squares = image.unfold(0, 4, 4).unfold(1, 4, 4).flatten(0, 1).round()  # (9, 4, 4), the noise rounded away
+        drawn = [square for square in squares if square.any()]
+        assert all(torch.equal(a, drawn_signs.SHAPES[sign - 3]) for a, sign in zip(drawn, signs, strict=True))
+    encoder = drawn_signs.ImageEncoder(8, torch_fallbacks.patches)
+    assert encoder(images).shape == (5, 9, 8)
+
+
+def test_the_stopwatch_calls_as_often_as_it_says_and_takes_the_shortest(monkeypatch):
+    calls, ticks = [], iter([0.0, 0.5, 1.0, 1.25, 2.0, 4.0])
+    monkeypatch.setattr(stopwatch.time, "perf_counter", lambda: next(ticks))
+    assert stopwatch.milliseconds(calls.append, "call", times=3) == 250
+    assert calls == ["call"] * 3
+
+
+def test_times_of_the_next_token_are_taken_at_growing_lengths():
+    class Cached(nn.Module):
+        def new_cache(self, batch, length):
+            return (batch, length)
+
+        def forward(self, ids, cache, n):
+            seen.append((ids.tolist(), cache, n))
+
+    seen, whole = list[tuple](), list[int]()
+    lengths, times = stopwatch.next_tokens(Cached(), lambda ids: whole.append(ids.shape[1]), torch.arange(512)[None])
+    assert (lengths[0], lengths[-1], sorted(set(whole))) == (32, 512, lengths)
+    assert seen[0] == ([[31]], (1, 512), 31)
+    assert [len(values) for values in times.values()] == [7, 7]
