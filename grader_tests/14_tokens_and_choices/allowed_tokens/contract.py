@@ -130,11 +130,12 @@ def _(draw):
     "a bool tensor; `pieces` and `state` are left as they were", points=0.5, tries="end", check_types=True
 )
 def _(draw):
-    yield call(0, drawn_pieces(draw, 9), sample_model("grammar", rules=drawn_grammar(draw)))
+    pieces = ["1", "x", "[", "2,", "3]", "4", ",", "5x", "6]]"]
+    yield call(1, shuffled(draw, pieces), sample_model("grammar", rules=LISTS))
     yield call(state=1, pieces=["1", "x", ",", "2,"], advance=sample_model("grammar", rules=LISTS))
     yield call(4, ["1", "]", ""], sample_model("grammar", rules=LISTS)).tries("nothing")
     yield (
-        call([2], drawn_pieces(draw, 7), sample_model("grammar", rules=drawn_grammar(draw), form="list"))
+        call([3], shuffled(draw, pieces), sample_model("grammar", rules=LISTS, form="list"))
         .tries("states", "end")
         .does_not_mutate()
     )
@@ -147,9 +148,10 @@ def _(draw, count, longest):
     pieces = []
     for _ in range(count):
         state, piece = 0, ""
-        for _ in range(longest):
-            piece += list(rules[state])[draw.integer(0, 2)]
-            state = rules[state][piece[-1]]
-        pieces.append(piece if draw.number(0, 1) < 0.6 else f"{piece[:-1]}?")
+        for place in range(longest):
+            letters = "abc" if place == longest - 1 else list(rules[state])  # of the last ones, one in three is refused
+            piece += letters[draw.integer(0, len(letters))]
+            state = rules[state].get(piece[-1])
+        pieces.append(piece)
     advance = sample_model("grammar", rules=rules)
     return call(0, pieces, advance).label(f"{count} pieces of {longest} characters")

@@ -4,8 +4,7 @@ import torch
 
 from grading.exercises.exercise import EXERCISE, Script, call, exercise
 
-from ..common import drawn_text, learned, mixed_text, plain_text
-from ..encode.cases import encoded
+from ..common import SCRIPTS, encoded, learned, spelled
 
 decode = exercise(
     "decode",
@@ -44,16 +43,13 @@ decode.example("an id that does not exist", call([97, 257], [(97, 98)]).raises("
 @decode.criterion("the text of all pieces", points=0.5)
 def _(draw):
     for n_merges in (1, 4, 8):
-        trained = plain_text(draw, min(n_merges, 4), words=24)
-        merges = learned(trained, n_merges)
-        yield call(encoded(drawn_text(draw, "abcde", 8, 4), merges), merges)
-    trained = draw.until(lambda: mixed_text(draw), lambda text: len(learned(text, 9)) == 9)
-    merges = learned(trained, 9)
-    yield call(encoded(trained, merges), merges).tries("pieces", "whole")
-    text = mixed_text(draw)
+        trained = spelled(draw, "abcab cabca abcabc bcab abca cab bcabc abcabca")
+        yield call(encoded(trained, learned(trained, n_merges)), learned(trained, n_merges))
+    text = " " + "".join(spelled(draw, "ab, bac: Ba! ", letters) for letters in SCRIPTS) + "\t"
+    merges = learned(text, 9)
+    yield call(encoded(text, merges), merges).tries("pieces", "whole")
     yield call(list(text.encode()), [])
-    yield call(list(f" {drawn_text(draw, 'aB', 3, 2)}\r\n  C\n\r\n".encode()), [])
-    yield call(encoded(text, merges), merges)
+    yield call(list(f" {spelled(draw, 'aB Ba')}\r\n  C\n\r\n".encode()), [])
     yield (
         call([*"\ufeffa\ufeff".encode(), 97 + draw.integer(0, 26)], [])
         .tries("whole")
@@ -80,7 +76,7 @@ def _(draw):
     yield call([97, *odd, 98], [])
     yield call([240, 159, 153, 97], [])  # three bytes of four
     yield call([256, 97, 226], [(226, 130)])  # cut off within a character, twice
-    yield call([256, 130 + draw.integer(0, 40), 97], [(98, 195)])  # whole again over the border of two tokens
+    yield call([256, 160 + draw.integer(0, 20), 97], [(98, 195)])  # whole again over the border of two tokens
     yield call([257, 98, 257], [(159, 153), (240, 256)])
     yield call([192, 128, 237, 160, 128, 255], [])  # no character has these bytes
     yield call([257, 130, 257], [(97, 226), (256, 130)])
@@ -88,7 +84,7 @@ def _(draw):
 
 @decode.criterion("ValueError for an id that does not exist", points=0.5, tries="unknown")
 def _(draw):
-    merges = learned(plain_text(draw, 3), 3)
+    merges = learned(spelled(draw, "ababcdcdefef"), 3)  # three pairs of bytes
     for wrong in (259, 260 + draw.integer(0, 900), -1, -draw.integer(2, 250)):
         yield call([wrong], merges).raises("ids")
     yield call([97, 259, 98], merges).raises("ids")
@@ -103,8 +99,9 @@ def _(draw):
 
 @decode.criterion("a tensor of ids; arguments are left as they were", points=0.25)
 def _(draw):
-    merges = learned(plain_text(draw, 3), 3)
-    ids = encoded(drawn_text(draw, "abcde", 6, 4), merges)
+    text = spelled(draw, "ababcdcdefefg")
+    merges = learned(text, 3)  # three pairs of bytes
+    ids = encoded(text, merges)
     yield call(torch.tensor(ids), merges).tries("tensor")
     yield call(torch.tensor([258, 97, 256]), merges).tries("tensor")
     yield call(torch.tensor([258, 257], dtype=torch.int32), merges).tries("tensor")

@@ -90,9 +90,14 @@ def halved(draw, N, dtype=torch.float32):
     return draft.to(dtype), target.to(dtype)
 
 
-def plain(draw, N, *others):
-    """Thresholds of a `verify` that no search misses: a half for two tokens, three quarters, and these `others`."""
-    return torch.tensor([0.5, 0.75, 0.5, *others][:N])[draw.permutation(N)]
+def half(draw, N, threshold=0.5):
+    """What `deciding` takes; a rejected token always gives way to the rarest one, so that any shift is seen.
+
+    What the draft lacks is another token, the most frequent one.
+    """
+    draft, tokens = draw.distribution(N), torch.eye(N)
+    target = (draft + tokens[draft.argmax()]) / 2
+    return draft, target, torch.full((N,), threshold), tokens[draft.argmin()].repeat(N, 1)
 
 
 @emitted_distribution.criterion(
@@ -118,15 +123,15 @@ def _(draw):
 def _(draw):
     draft, target = halved(draw, 4)
     thresholds, _ = speculative(draft, target)
-    every = target.repeat(4, 1)
-    for text, limits in {
-        "corrects by the target": thresholds,
-        "accepts each token half of the time, and corrects by the target": torch.full((4,), 0.5),
-    }.items():
-        yield deciding(draft, target, limits, every).label(f"a `verify` that {text}")
+    yield deciding(draft, target, thresholds, target.repeat(4, 1)).label("a `verify` that corrects by the target")
+    yield deciding(*half(draw, 4)).label("a `verify` that accepts each token half of the time")
     for N in (3, 5):
-        decisions = plain(draw, N, 1.0, 0.75), draw.distribution(N, N)
-        yield deciding(*drawn(draw, N), *decisions).label(f"a `verify` that decides otherwise for each of {N} tokens")
+        (draft, target), others = drawn(draw, N), draw.distribution(N, N) * (1 - torch.eye(N))
+        # The most frequent token is never accepted, and never given instead, so any higher threshold shows
+        thresholds = torch.tensor([0.0, 0.5, 0.5, 1.0, 0.0][:N])[draft.argsort(descending=True).argsort()]
+        case = deciding(draft, target, thresholds, others / others.sum(-1, keepdim=True))
+        text = f"a `verify` that decides otherwise for each of {N} tokens"
+        yield case.tries("emitted", "exact", "second").label(text)
 
 
 @emitted_distribution.criterion("exact to 1e-3 for any thresholds, without chance", points=0.2, tries="exact second")
@@ -142,10 +147,10 @@ def _(draw):
         "has the ratio upside down": ((draft / target).clamp(max=1.0), corrected),
     }.items():
         yield deciding(draft, target, *decisions).label(f"a `verify` that {text}")
-    for N in (3, 5):
-        draft, target = drawn(draw, N)
-        decisions = draw.uniform(N, low=0.05, high=0.95), draw.distribution(N, N)
-        yield deciding(draft, target, *decisions).label(f"a `verify` with any thresholds for {N} tokens")
+    # Whatever is found by few halvings, or on a grid of few chances, is off by at least 1/256
+    yield deciding(*half(draw, 5, 125 / 256)).label("a `verify` that accepts a little less than half of the time")
+    decisions = draw.uniform(3, low=0.05, high=0.95), draw.distribution(3, 3)
+    yield deciding(*drawn(draw, 3), *decisions).label("a `verify` with any thresholds for 3 tokens")
     low = draw.uniform(3, low=0.002, high=0.1)
     yield deciding(*drawn(draw, 3), low, draw.distribution(3, 3)).label("a `verify` that accepts very seldom")
     yield deciding(*drawn(draw, 3), 1 - low, draw.distribution(3, 3)).label("a `verify` that rejects very seldom")
@@ -164,9 +169,7 @@ def _(draw):
 
 @emitted_distribution.criterion("a tensor (N,) of the dtype of `draft`", points=0.2, tries="second", check_types=True)
 def _(draw):
-    draft, target = drawn(draw, 3)
-    case = deciding(draft, target, plain(draw, 3), draw.distribution(3, 3))
-    yield case.does_not_mutate().label("a `verify` that decides otherwise for each token, torch.float32")
+    yield deciding(*half(draw, 3)).does_not_mutate().label("a `verify` that accepts half of the time, torch.float32")
     # In float64 a finer search gives other numbers; this case shows the dtype alone
     draft, target = (draw.distribution(3, dtype=torch.float64) for _ in range(2))
     decisions = torch.ones(3, dtype=torch.float64), draw.distribution(3, 3, dtype=torch.float64)
@@ -175,6 +178,4 @@ def _(draw):
 
 @emitted_distribution.sizes(points=0.2, N=(1, 3, 5))  # a right answer may ask at thousands of chances for each token
 def _(draw, N):
-    draft, target = draw.distribution(N), draw.distribution(N)
-    decisions = torch.full((N,), 0.5), torch.eye(N)[draw.permutation(N)]
-    return deciding(draft, target, *decisions).label(f"a `verify` that accepts half of the time, {N} tokens")
+    return deciding(*half(draw, N)).label(f"a `verify` that accepts half of the time, {N} tokens")

@@ -2,8 +2,7 @@
 
 from grading.exercises.exercise import EXERCISE, Script, call, exercise, method, ref
 
-from ..common import drawn_text, learned, mixed_text, plain_text
-from .cases import drawn_merges, encoded, telling
+from ..common import SCRIPTS, learned, spelled
 
 encode = exercise(
     "encode",
@@ -35,55 +34,53 @@ encode.example("nothing is learned", call("é", []))
 encode.example("a list of plain ints", call("abab", [(97, 98)]), check_types=True)
 
 
-@encode.criterion("the pair that was learned first is joined first", points=1.25, tries="first left")
+def given(draw, text, merges):
+    """The arguments `text` and `merges`, with drawn letters; `ab 0c` is a pair of bytes, and one of its id with `c`."""
+    text, *pairs = spelled(draw, f"{text}|{merges.replace(' ', '|')}").split("|")
+    return text, [tuple(256 + int(i) if i.isdigit() else ord(i) for i in pair) for pair in pairs]
+
+
+@encode.criterion("the pair that was learned first is joined first", points=1.25, tries="first")
 def _(draw):
-    yield call(*telling(draw, "abc", 2, 8, ["leftmost pair"]))
-    yield call(*telling(draw, "abc", 3, 10, ["leftmost pair", "longest piece"]))
-    yield call(*telling(draw, "abc", 3, 12, ["learned last", "rightmost pair", "once through"]))
-    yield call(*telling(draw, "abc", 5, 20, ["most frequent", "smallest pair", "longest piece", "pairs of bytes"]))
-    for _ in range(3):
-        yield call(*telling(draw, "abc", 8, 60)).label("a text of 60 letters, 8 merges")
+    yield call(*given(draw, "ccccabcabcbb", "cb bc ca"))
+    yield call(*given(draw, "bbcbbcccabaaccbb", "ca ab c0 ac"))
+    yield call(*given(draw, "abacbbbbbbbccbbaaccb", "aa ba bc 2c ab"))
+    yield call(*given(draw, "bcbbcbcbcbcabcabbbaaacca", "cc a0 ac 2b 22"))
+    yield call(*given(draw, "abbbbababaabaaacbbcaaabcbbaabbaa", "ca 0c c0 0b 1c 0a 2b 56"))
 
 
 @encode.criterion("every occurrence, from left to right", points=0.5, tries="left")
 def _(draw):
-    def runs(n_merges):
-        def make():
-            return "".join("ab"[i % 2] * draw.integer(1, 7) for i in range(7))
-
-        merges = learned(draw.until(make, lambda text: len(learned(text, n_merges)) == n_merges), n_merges)
-        return call(draw.until(make, lambda text: encoded(text, merges, True) != encoded(text, merges)), merges)
-
-    yield call("a" * draw.integer(2, 12), [(97, 97)])
     yield call("a" * 7, [(97, 97)])
-    yield call("a" * draw.integer(9, 20), [(97, 97), (256, 256)])
+    yield call(*given(draw, "a" * 12, "aa 00"))
     yield call("a" * 7, [(97, 97), (256, 97), (256, 256)])
-    yield runs(2)
-    yield runs(4)
+    yield call(*given(draw, "aaabbbabbaaabbbbbaaaaaa", "aa 0b"))
+    yield call(*given(draw, "aaabaaaaababaaaa", "aa bb 11 02"))
+    yield call(*given(draw, "baab", "ab"))
 
 
 @encode.criterion("any text, also one that was never seen", points=0.75, tries="unseen")
 def _(draw):
-    for n_merges in (2, 6):
-        trained = draw.until(lambda: mixed_text(draw), lambda text, n=n_merges: len(learned(text, n)) == n)
-        yield call(trained, learned(trained, n_merges))
-        yield call(mixed_text(draw), learned(trained, n_merges))
-    merges = learned(plain_text(draw, 3), 3)
-    yield call("".join("vwxyz"[int(i)] for i in draw.integers(0, 5, 6)), merges)  # no pair of it is known
-    yield call("abcde"[draw.integer(0, 5)], merges)
+    for letters in SCRIPTS:
+        trained, other = spelled(draw, "bb bb b cda bb cbd bd bd cda b|bac, a bb\r\n", letters).split("|")
+        yield call(trained, learned(trained, 3))
+        yield call(other, learned(trained, 3))
+    _, merges = given(draw, "", "ab 0c bc")
+    yield call("".join("vwxyz"[int(i)] for i in draw.integers(0, 5, 6)), [(97, 98), (256, 99)])  # no pair is known
+    yield call(spelled(draw, "a"), merges)
     yield call("", merges)
-    yield call(drawn_text(draw, "abc", 4, 3), [])
+    yield call(spelled(draw, "ab ba b"), [])
     yield call("e\u0301\u00e9e\u0301", [(101, 204), (195, 169)])  # an accent of its own, and a letter that has it
     gaps = learned("  ab  ab  A\r\nA\r\n", 4)
-    yield call(f"  {drawn_text(draw, 'abA', 4, 2, gap='  ')}\r\n ", gaps)
+    yield call("  ab  A  b  A\r\n ", gaps)
 
 
 @encode.criterion("a list of ints; `merges` is left as it was", points=0.25, check_types=True)
 def _(draw):
-    merges = learned(plain_text(draw, 4), 4)
-    yield call(drawn_text(draw, "abcde", 8, 4), merges).does_not_mutate()
-    yield call(text=drawn_text(draw, "abcde", 6, 4), merges=merges)
-    s = Script(text=drawn_text(draw, "abcde", 6, 4), merges=merges)
+    text, merges = given(draw, "bab", "ab")
+    yield call(text, merges).does_not_mutate()
+    yield call(text=text, merges=merges)
+    s = Script(text=text, merges=merges)
     first = s.call(EXERCISE, s.text, s.merges, name="first")
     s.call(method(first, "append"), 0)
     s.call(EXERCISE, s.text, s.merges, name="again")
@@ -92,6 +89,8 @@ def _(draw):
 
 @encode.sizes(points=0.25, length=(1, 30, 4000), n_merges=(0, 4, 60))
 def _(draw, length, n_merges):
-    trained, text = ("".join("abcde"[int(i)] for i in draw.integers(0, 5, n)) for n in (400, length))
-    merges = drawn_merges(draw, trained, n_merges)
-    return call(text, merges).label(f"a text of {length} characters, {n_merges} merges")
+    # A capital and a small letter: no two pairs overlap, so that it does not matter which is joined first
+    capital, small = 65 + draw.integer(0, 19), 97 + draw.integer(0, 19)
+    pairs = [(capital + m % 8, small + m // 8) for m in range(60)]
+    text = "".join(chr(left) + chr(right) for left, right in pairs * length)[:length]
+    return call(text, pairs[:n_merges]).label(f"a text of {length} characters, {n_merges} merges")

@@ -64,7 +64,7 @@ def _(draw):
         yield call(row, p).label(f"two of seven logits are -inf, p={p}")
     yield call(spread_logits(draw, FIVE, 2) + 1e3, 0.2).label("logits of about 1000")
     yield call(spread_logits(draw, FIVE, 3), 0.2).with_gradients()
-    yield call(spread_logits(draw, FLAT, 2, 2).double(), 0.6).with_gradients()
+    yield call(spread_logits(draw, FLAT, 2, 6).double(), 0.6).with_gradients()  # rows enough for float32 to show
     yield call(non_contiguous(spread_logits(draw, FIVE, 2, 3)), 0.13)
     yield call(spread_logits(draw, FIVE, 3), 0.2).device_only()
 

@@ -82,8 +82,8 @@ def _(draw):
     s.call(EXERCISE, s.logits, s.p, name="probabilities")
     s.call(method(ref("probabilities"), "gt"), 0, name="kept")
     yield s.case(ref("kept")).tries("every").label("which of five tokens are kept, four of which are below 1e-8; p=1.0")
-    yield call(spread_logits(draw, FIVE, 2) + 1e3, 0.75).label("logits of about 1000")
-    yield call(spread_logits(draw, FIVE, 2) - 1e3, 0.75).label("logits of about -1000")
+    yield call(spread_logits(draw, FIVE, 5) + 1e3, 0.75).label("logits of about 1000")
+    yield call(spread_logits(draw, FIVE, 5) - 1e3, 0.75).label("logits of about -1000")
 
 
 @top_p.criterion("ValueError unless 0 < p <= 1", points=0.25, tries="share")
@@ -99,7 +99,7 @@ def _(draw):
     yield call(spread_logits(draw, FIVE, 3), 0.6).with_gradients()
     yield call(spread_logits(draw, FIVE), 1.0).with_gradients()
     yield call(spread_logits(draw, SEVEN, 2, 2), 0.9).with_gradients()
-    yield call(spread_logits(draw, FIVE, 2).double(), 0.6).with_gradients()
+    yield call(spread_logits(draw, FIVE, 12).double(), 0.6).with_gradients()  # rows enough for float32 to show
     yield call(non_contiguous(spread_logits(draw, FIVE, 2, 3)), 0.75)
     yield call(spread_logits(draw, FIVE, 3), 0.6).device_only()
     yield call(spread_logits(draw, FIVE, 3), 1.0).device_only()

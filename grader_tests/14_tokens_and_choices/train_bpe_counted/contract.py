@@ -1,8 +1,11 @@
 """`train_bpe_counted`, a challenge: the same merges, with counts that are updated and not made again."""
 
+from collections import Counter
+from itertools import pairwise
+
 from grading.exercises.exercise import EXERCISE, Script, challenge, helper, ref, sample_model
 
-from ..common import counted, joined
+from ..common import joined
 
 train_bpe_counted = challenge(
     "train_bpe_counted",
@@ -58,7 +61,7 @@ def merges_of(ids, n_merges):
 def looks_of(ids, n_merges):
     plain = list(ids)
     for m in range(n_merges):
-        counts = counted(plain)
+        counts = Counter(pairwise(plain))
         best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
         if best is None or counts[best] < 2:
             break
