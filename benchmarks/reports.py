@@ -19,8 +19,10 @@ from typing import Any
 import torch
 
 from course.harness.forbidden_calls import trusting
-from course.notebook import catalog, session
+from course.notebook import catalog
 from course.notebook.check import check_report
+from course.notebook.session import Session
+from course.notebook.stand_ins import placeholder
 from course.report import Report
 from grading.exercises.answer_text import GIVEN, Answer
 from grading.exercises.exercise import Exercise, Mistake
@@ -49,18 +51,17 @@ def reports(lesson: str, every_form: bool = False) -> Iterator[Said]:
     every_form  each value of a mistake's constant, not only the first
     """
     names: dict[str, Any] = {"__name__": "__main__", "torch": torch}
-    session.current = session.Session()
-    session.current.lesson, session.current.names = lesson, names
+    session = Session(lesson=lesson, names=names)
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
-        yield Said(exercise, "stub", _check(exercise, session.placeholder(exercise.name)))
+        yield Said(exercise, "stub", _check(session, exercise, placeholder(exercise.name)))
         for right in exercise.alternatives:
-            yield Said(exercise, f"alternative {right.name}", _check(exercise, _beside(right, names)))
+            yield Said(exercise, f"alternative {right.name}", _check(session, exercise, _beside(right, names)))
         for mistake in exercise.mistakes:
             for form in mistake.all_forms[: None if every_form else 1]:
                 answer = form.load()
                 with trusting([answer]):  # many are written with what the exercise forbids
-                    yield Said(exercise, form.name, _check(exercise, answer), mistake)
-        yield Said(exercise, "as it is forbidden", _check(exercise, answer))
+                    yield Said(exercise, form.name, _check(session, exercise, answer), mistake)
+        yield Said(exercise, "as it is forbidden", _check(session, exercise, answer))
         names[exercise.name] = _beside(exercise.alternatives[0], names)  # for the exercises that call it
 
 
@@ -69,9 +70,9 @@ def _beside(right: Answer, names: dict[str, Any]) -> Any:
     return right.exec_in(GIVEN | names)[right.exercise_name]
 
 
-def _check(exercise: Exercise, answer: Any) -> Report:
-    session.current.names[exercise.name] = answer
-    return check_report(answer)
+def _check(session: Session, exercise: Exercise, answer: Any) -> Report:
+    session.names[exercise.name] = answer
+    return check_report(session, answer)
 
 
 def lines(report: Report) -> int:

@@ -1,8 +1,7 @@
 """The public interface of the course, as its notebooks import it.
 
-Learners call `begin`, `check`, `predict`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and
-`keepsake`. The modules in `MODULES` draw, wrap PyTorch's own functions, or hold models. A notebook's first cell
-compares `__version__`.
+Learners call `begin`, `check`, `predict`, `hint`, `solution`, `progress`, `printed`, `hand_in` and `keepsake`. The
+modules in `MODULES` draw, or hold models. A notebook's first cell compares `__version__`.
 """
 
 from importlib import import_module
@@ -13,14 +12,12 @@ from . import old_names
 
 if TYPE_CHECKING:
     from .figures.keepsake import keepsake
+    from .notebook.begin import begin
     from .notebook.check import check, printed
-    from .notebook.fallback import use
     from .notebook.hand_in import hand_in
-    from .notebook.hints import hint
-    from .notebook.lesson_progress import progress
+    from .notebook.hints import hint, solution
     from .notebook.predictions import predict
-    from .notebook.session import begin
-    from .notebook.solutions import solution
+    from .notebook.progress import progress
 
 __all__ = [
     "alive",
@@ -37,19 +34,17 @@ __all__ = [
     "sentence",
     "sliders",
     "solution",
-    "use",
 ]
 FUNCTIONS = {
-    "begin": "notebook.session",
+    "begin": "notebook.begin",
     "check": "notebook.check",
     "hand_in": "notebook.hand_in",
     "hint": "notebook.hints",
     "keepsake": "figures.keepsake",
     "predict": "notebook.predictions",
     "printed": "notebook.check",
-    "progress": "notebook.lesson_progress",
-    "solution": "notebook.solutions",
-    "use": "notebook.fallback",
+    "progress": "notebook.progress",
+    "solution": "notebook.hints",
 }  # name -> the module that defines it
 MODULES = {
     "alive": "widgets.alive",
@@ -62,7 +57,6 @@ MODULES = {
     "sliders": "widgets.sliders",
     "small_lm": "models.small_lm",
     "staged_model": "notebook.staged_model",
-    "torch_fallbacks": "models.torch_fallbacks",
 }  # attribute of `course` in the lessons -> the module's path
 
 

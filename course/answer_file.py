@@ -15,8 +15,8 @@ from types import CodeType
 from typing import Any
 
 from .harness.errors import is_theirs
-from .notebook import hand_in, session
-from .notebook.versions import IPYTHON_LINE, python_of, source
+from .notebook.saved_notebook import IPYTHON_LINE, NotFound, cell_start, python_of, read, source
+from .notebook.session import current, renew
 
 NOTEBOOK = ".ipynb"
 
@@ -30,23 +30,27 @@ def run_file(path: Path) -> tuple[dict[str, Any], bool]:
 
     An error ends a Python file, or the cell of a notebook: the cells below it run all the same. Raises UnusableFile.
     """
-    parts = list(_cells(path)) if path.suffix == NOTEBOOK else [(str(path), _compiled(path))]
-    session.current.__init__()  # type: ignore[misc]  # each file gets a new session
+    parts = list(_cells(path)) if path.suffix == NOTEBOOK else [(str(path), _compiled(path), "")]
+    renew()
     names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)
     try:
-        whole = [_runs(place, code, names) for place, code in parts]
+        whole = [_runs(place, code, names, given) for place, code, given in parts]
     finally:
         sys.path.remove(folder)
     return names, all(whole)
 
 
-def _runs(place: str, code: CodeType | SyntaxError, names: dict[str, Any]) -> bool:
-    """Run a part of a file, and report an error that ends it. Returns whether there was none."""
+def _runs(place: str, code: CodeType | SyntaxError, names: dict[str, Any], text: str) -> bool:
+    """Run a part of a file, and report an error that ends it. Returns whether there was none.
+
+    text  of a cell, which may be the lesson's own
+    """
     if isinstance(code, SyntaxError):
         print(f"{place}, line {code.lineno}: Python cannot read the cell: {code.msg}.", file=sys.stderr)
         return False
+    current().stand_ins.enter_cell(text)
     try:
         exec(code, names)  # noqa: S102 - the user's own code, run as by `python my_answers.py`
     except (Exception, SystemExit) as error:
@@ -55,6 +59,8 @@ def _runs(place: str, code: CodeType | SyntaxError, names: dict[str, Any]) -> bo
         rest = "The lines below it did not run." if place == names["__file__"] else "The rest of the cell did not run."
         print(f"{place}{where}: {type(error).__name__}: {error}. {rest}", file=sys.stderr)
         return False
+    finally:
+        current().stand_ins.leave_cell()
     return True
 
 
@@ -68,16 +74,16 @@ def _compiled(path: Path) -> CodeType:
         raise UnusableFile(f"{path}{line}: Python cannot read the file: {getattr(error, 'msg', error)}.") from None
 
 
-def _cells(path: Path) -> Iterator[tuple[str, CodeType | SyntaxError]]:
-    """Where each cell is, for a message, and its code. Raises UnusableFile."""
+def _cells(path: Path) -> Iterator[tuple[str, CodeType | SyntaxError, str]]:
+    """Where each cell is, for a message, its code and its text. Raises UnusableFile."""
     try:
-        cells = hand_in.read(path)["cells"]
-    except hand_in.NotFound as error:
+        cells = read(path)["cells"]
+    except NotFound as error:
         raise UnusableFile(str(error)) from None
     for number, cell in enumerate(cells):
         if cell.get("cell_type") == "code" and not _is_left_out(cell["metadata"]):
             text = python_of(source(cell))
-            yield f"{path}, {hand_in.cell_start(cell)}", _compiled_cell(text, f"{path.resolve()}[{number}]")
+            yield f"{path}, {cell_start(cell)}", _compiled_cell(text, f"{path.resolve()}[{number}]"), text
 
 
 def _is_left_out(metadata: Mapping[str, Any]) -> bool:

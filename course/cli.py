@@ -28,7 +28,9 @@ from typing import Any
 
 from .answer_file import NOTEBOOK, UnusableFile, run_file
 from .lessons_folder import NEW_FOLDER, UnusableFolder, default_folder, fill_folder
-from .notebook import catalog, check, course_progress, hand_in, lesson_progress, session
+from .notebook import catalog, check, hand_in, progress
+from .notebook.saved_notebook import SavedNotebook, read
+from .notebook.session import current
 from .report import Report, display
 
 POLL = 0.2  # seconds between two looks at a watched file
@@ -151,7 +153,7 @@ def _check(options: argparse.Namespace) -> int:
     if absent := [name for name in options.exercises if name not in names]:
         raise UnusableFile(f"{options.file} does not define {', '.join(absent)}.")
     wanted = options.exercises or [name for name in known if name in names]
-    reports = [_shown(check.safe_report(names[name]), options) for name in wanted]
+    reports = [_shown(check.safe_report(current(), names[name]), options) for name in wanted]
     if not options.json and not options.all and any(report.folded for report in reports):
         print(f"All cases and requirements: attention check --all {shlex.quote(str(options.file))}")
     return 0 if whole and all(report.status == "passes" for report in reports) else 1
@@ -212,21 +214,22 @@ def _shown(report: Report, options: argparse.Namespace) -> Report:
 
 def _progress(options: argparse.Namespace) -> int:
     files = options.file or [path for path in sorted(Path().glob("*.py")) if _has_answers(path)]
-    remembered = session.current.store.path
-    if not files and not (remembered and session.current.store.lessons):
+    session = current()
+    remembered = session.store.path
+    if not files and not (remembered and session.store.lessons):
         raise UnusableFile(
             "No Python file in this folder answers an exercise. Name a file: attention progress my_answers.py"
         )
-    done = bool(files) or not any(line.next for line in course_progress.lesson_progress())
+    done = bool(files) or not any(line.next for line in progress.saved_lessons(session))
     for path in files:
         names, complete = run_file(path)
         _start_lesson(path, names, options.lesson)
         print(f"{path}:")
-        report = lesson_progress.lesson_report()
+        report = progress.lesson_report(current())
         display(report)
         done = done and complete and report.status == "passes"
     if remembered:
-        print(course_progress.to_text(course_progress.lesson_progress()))
+        print(progress.course_so_far(current()))
     return 0 if done else 1
 
 
@@ -245,14 +248,15 @@ def _start_lesson(path: Path, names: dict[str, Any], named: str) -> str:
     answered = {lesson: sum(name in names for name in catalog.exercises_of(lesson)) for lesson in catalog.lessons()}
     if named and named not in answered:
         raise UnusableFile(f"There is no lesson {named!r}. The lessons are {', '.join(answered)}.")
-    lesson = named or session.current.lesson or max(answered, key=lambda name: answered[name])
+    session = current()
+    lesson = named or session.lesson or max(answered, key=lambda name: answered[name])
     if not answered[lesson]:
         raise UnusableFile(
             f"{path} defines no function or class with the name of an exercise{' of ' + lesson if named else ''}."
         )
-    session.current.lesson, session.current.names = lesson, names
+    session.lesson, session.names = lesson, names
     if path.suffix == NOTEBOOK:  # its cells ran from top to bottom, so the last version of an answer is checked
-        notebook = hand_in.SavedNotebook(path.name, hand_in.read(path))
+        notebook = SavedNotebook(path.name, read(path))
         for sentence in filter(None, chain.from_iterable(hand_in.version_sentences(notebook, lesson))):
             print(f"{path}: {sentence}", file=sys.stderr)
     return lesson

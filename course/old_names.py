@@ -17,24 +17,21 @@ from typing import Any
 FIGURES = {"described": "with_alt_text"}
 #: Modules: old name -> new name
 MOVED = {
-    "course.earlier": "course.notebook.prior_answers",
     "course.figures.growing": "course.figures.staged_model",
     "course.figures.heads": "course.figures.multi_head",
     "course.figures.opened": "course.figures.inspection",
     "course.figures.rotation": "course.figures.rope",
-    "course.following": "course.notebook.training_progress",
+    "course.following": "course.notebook.progress_bars",
     "course.gpt": "course.models.gpt",
     "course.growing": "course.notebook.staged_model",
     "course.hub": "course.models.pretrained",
     "course.interactive": "course.widgets.sliders",
     "course.protocol.making": "course.harness.allocation_probe",
-    "course.ready_made": "course.models.torch_fallbacks",
     "course.specimens": "course.sample_models",
     "course.tales": "course.models.story_corpus",
 }
 #: Names inside those modules: old module -> old name -> name in the new module
 RENAMED = {
-    "course.earlier": {"earlier": "find_prior_answer"},
     "course.figures.growing": {"so_far": "built_so_far"},
     "course.figures.opened": {"looking": "attention_maps"},
     "course.following": {"following": "TrainingProgress"},
@@ -44,7 +41,6 @@ RENAMED = {
         "shipped": "load_bundled_model",
     },
     "course.growing": {
-        "earlier": "find_prior_answer",
         "grown": "current_model",
         "refitted": "with_new_attention",
     },

@@ -39,6 +39,7 @@ MIME = "application/vnd.attention-course.report+json"
 STATIC_PAGE_ENV = "ATTENTION_COURSE_ON_A_PAGE"
 VERSION = 1  # of the record; docs/json.md has its fields
 WIDTH = 98  # of wrapped sentences
+NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: "autograde" or "validate"
 # For consoles without these characters
 PLAIN = str.maketrans({"✓": "+", "☑": "+", "◐": "~", "✗": "x", "○": "o", "⊘": "x", "–": "-", "…": "..."})
 
@@ -56,9 +57,10 @@ class Points(float):
     def __repr__(self) -> str:
         return float.__repr__(self)
 
-    def _repr_html_(self) -> str:
-        """Hide the value: the report above it shows the points."""
-        return f'<span style="display:none">{self:g} of {self.total:g} points</span>'
+    def _ipython_display_(self) -> None:
+        """Show nothing: the report above has the points. nbgrader reads the output, so there it is shown as text."""
+        if NBGRADER in os.environ:
+            raise NotImplementedError
 
 
 @dataclass
@@ -128,6 +130,7 @@ class Report:
     headline  one sentence: what is wrong
     example   the smallest case that shows it
     advice    one thing to do, and `see`, the section of the lesson to look at
+    ask       the call that gives more help
     notes     sentences that are needed to understand the report
     rows, output, details  folded: criteria and examples, other calls' output, sentences
     unfolded  whether the rows are the report, as those of a lesson are
@@ -141,6 +144,7 @@ class Report:
     example: Example | None = None
     advice: str = ""
     see: str = ""
+    ask: str = ""
     notes: list[str] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     output: list[CodeNote] = field(default_factory=list)
@@ -187,6 +191,7 @@ class Report:
         whole = everything or self.unfolded
         last = [f"Look at: {self.see}"] if self.see else []
         last += [more] if more and self.folded and not whole else []
+        last += [f"Stuck? {self.ask}"] if self.ask else []
         lines += [f"  {line}" for line in (["  ".join(last)] if len("  ".join(last)) <= WIDTH else last) if line]
         return "\n".join([*lines, *(self._folded_lines() if whole else ())])
 

@@ -75,6 +75,8 @@ def to_html(report: Report, *, style: bool = True, links: Mapping[str, str] | No
             # Some front ends would open a new page otherwise, where a notebook has no such heading
             section = f'<a href="{escape(place)}" target="_self">{section}</a>'
         parts.append(f"<p>Look at: {section}</p>")
+    if report.ask:
+        parts.append(f"<p>Stuck? <code>{escape(report.ask)}</code></p>")
     rows = "\n".join(map(_row, report.rows))
     rows = f"<ul>{rows}</ul>" if rows else ""
     if report.unfolded:

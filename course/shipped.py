@@ -25,7 +25,7 @@ HARMLESS = (
     "models.gpt.load_bundled_model",
     "models.pretrained",
     "models.story_corpus",
-    "notebook.training_progress",
+    "notebook.progress_bars",
     "widgets",
 )
 

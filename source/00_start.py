@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sliders, solution, use
+from course import begin, check, figures, hint, predict, progress, sliders, solution
 from torch import nn
 
 begin("00_start")
@@ -64,12 +64,8 @@ figures.show(figures.tensors.shapes())
 #
 # Worked example: `twice(torch.tensor([1, -2, 0.5]))` is `[2, -4, 1]`.
 #
-# The next three cells hold hints, your answer and its check. Try a wrong answer first, such as `return x + 2`: `check` names the
-# mistakes that it recognises. It runs a few examples, then *practice cases*: the graded cases with different numbers.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(twice)
+# The next two cells hold your answer and its check. Try a wrong answer first, such as `return x + 2`: `check` names the mistakes
+# that it recognises. It runs a few examples, then *practice cases*: the graded cases with different numbers.
 
 
 # %% nbgrader={"grade": false, "grade_id": "twice", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -93,16 +89,16 @@ grade(twice)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Later cells use your function once it passes, and the course's until then. So you can skip an exercise and come back.
+# Later cells use your function once it passes, and the course's until then, which a line below the cell says. So you can skip an
+# exercise and come back.
 
 # %%
-double = use(twice, lambda x: x + x)  # a lambda is a function without a name: here the course's
-print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
+print(twice(torch.tensor([0.5, 21.0])).tolist())
 
 # %% [markdown]
-# `hint(…)` gives a question, then the idea, then an outline of the code. Once you pass, or have made three tries and used all hints,
-# `solution(…)` shows other correct answers, if your course provides them. `progress()` checks all exercises, and the next lesson
-# remembers the result.
+# A report that fails ends with the call of a hint, such as `hint(twice)`. It gives a question, then the idea, then an outline of the
+# code, and repeats what you had. Once you pass, or after three tries and three hints, `solution(twice)` shows correct answers, if your
+# course provides them. `progress()` checks all exercises, and the next lesson remembers the result.
 #
 # Only exercises earn points. In a *prediction*, replace the `...` with your guess before you run the cell.
 #
@@ -188,10 +184,8 @@ check(staircase)
 
 # %% tags=["demo"]
 # @title Three tables, each made by stretching a column and a row
-drawn_gaps, drawn_board, drawn_stairs = use(gaps), use(chessboard), use(staircase)
 figures.show(
-    figures.tensors.stretched(drawn_gaps, drawn_board, drawn_stairs),
-    caption=f"Drawn with {drawn_gaps.whose}, {drawn_board.whose} and {drawn_stairs.whose}.",
+    figures.tensors.stretched(gaps, chessboard, staircase),
 )
 
 # %% [markdown]
@@ -228,10 +222,6 @@ print("With keepdim:   ", tuple((x - x.mean(dim=-1, keepdim=True)).shape))
 #
 # Worked example: the rows `(1, 3)` and `(10, 30)` have means 2 and 20, so they become `(-1, 1)` and `(-10, 10)`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(centre)
-
 
 # %% nbgrader={"grade": false, "grade_id": "centre", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def centre(x: torch.Tensor) -> torch.Tensor:
@@ -255,8 +245,7 @@ grade(centre)
 
 # %% tags=["demo"]
 # @title Three rows before and after
-middle = use(centre, lambda x: x - x.mean(dim=-1, keepdim=True))
-figures.show(figures.tensors.centred(middle), caption=f"Drawn with {middle.whose}.")
+figures.show(figures.tensors.centred(centre))
 
 # %% [markdown]
 # ### Is it a bug? A mean without `keepdim`
@@ -326,7 +315,7 @@ check(shares)
 # %% [markdown]
 # ### Step: means so far (extra)
 #
-# *★★☆ · about 3 minutes · tools: `staircase` and `shares`, yours or the course's, `len`, `.float()`, `@`*
+# *★★☆ · about 3 minutes · tools: your `staircase` and `shares`, `len`, `.float()`, `@`*
 #
 # Row t of the result is the mean of rows 0 to t of `x`. Attention also mixes rows, but its shares depend on the words.
 #
@@ -344,9 +333,8 @@ check(running_means)
 
 # %% tags=["demo"]
 # @title The shares, the rows, and what they mix to
-so_far, parts = use(running_means), use(shares)
-mixed = figures.tensors.means_so_far(parts(use(staircase)(4).float()), so_far)
-figures.show(mixed, caption=f"Computed with {so_far.whose}.")
+mixed = figures.tensors.means_so_far(shares(staircase(4).float()), running_means)
+figures.show(mixed)
 
 # %% [markdown]
 # ### Step: one-hot rows (extra)
@@ -509,10 +497,6 @@ predict("the number of parameters", ..., len(list(shift.parameters())))
 #
 # Worked example: with slope 2 and offset 1, `[0, 1, 3]` becomes `[1, 3, 7]`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(Line)
-
 
 # %% nbgrader={"grade": false, "grade_id": "Line", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Line(nn.Module):
@@ -583,10 +567,6 @@ check(mean_squared_error)
 # $(4 + 16) / 2 = 10$. By the chain rule, its gradient is $\frac{2}{2}(-2 \cdot [1, 0] - 4 \cdot [1, 2]) = [-6, -8]$. With the rate
 # 0.5, the new weights are `[3, 4]`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(gradient_step)
-
 
 # %% nbgrader={"grade": false, "grade_id": "gradient_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gradient_step(weights: torch.Tensor, x: torch.Tensor, y: torch.Tensor, rate: float) -> torch.Tensor:
@@ -633,8 +613,7 @@ predict("the loss with the rate 1.1", ...)
 
 # %% tags=["demo"]
 # @title Thirty steps with each of three learning rates
-step = use(gradient_step, lambda weights, x, y, rate: weights - rate * 2 * (x @ weights - y) @ x / len(y))
-figures.show(figures.tensors.three_rates(step, examples, wanted), caption=f"Drawn with {step.whose}.")
+figures.show(figures.tensors.three_rates(gradient_step, examples, wanted))
 
 # %% tags=["demo"]
 # @title Why a large rate fails: four steps on a parabola
@@ -653,7 +632,7 @@ figures.show(figures.tensors.overshooting())
 def loss_after(rate, steps=100):
     weights = torch.zeros(2)
     for _ in range(steps):
-        weights = step(weights, examples, wanted, rate)
+        weights = gradient_step(weights, examples, wanted, rate)
     return (examples @ weights - wanted).square().mean().item()
 
 
@@ -670,32 +649,20 @@ check("experiment", finding)
 
 
 # %%
-class ReadyLine(nn.Module):
-    """Used in place of your Line until it passes: a layer of PyTorch with one input and one output."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(1, 1)
-
-    def forward(self, x):
-        return self.layer(x[..., None])[..., 0]
-
-
-make = use(Line, ReadyLine)
 torch.manual_seed(0)
-line = make()
+line = Line()
 optimizer = torch.optim.SGD(line.parameters(), lr=0.3)
 for _ in range(30):
     optimizer.zero_grad()  # gradients are added up, so clear the old ones first
     loss = (line(t) - wanted).square().mean()
     loss.backward()  # a gradient for every parameter
     optimizer.step()  # every parameter moves a little downhill
-print(f"loss {loss.item():.3f} by {make.whose}")
+print(f"loss {loss.item():.3f}")
 print("parameters:", [round(value.item(), 2) for value in line.parameters()])
 
 # %% tags=["demo"]
 # @title The points and the fitted line
-figures.show(figures.tensors.fitted(t, wanted, line), caption=f"The line was fitted by {make.whose}.")
+figures.show(figures.tensors.fitted(t, wanted, line))
 
 # %% [markdown]
 # ## Summary

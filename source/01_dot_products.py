@@ -25,7 +25,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, solution
 from torch import nn
 
 begin("01_dot_products")
@@ -87,10 +87,6 @@ figures.show(
 #
 # **Worked example.** For `a = [2, 0, -1]` and `b = [3, 7, 4]` the products are `6, 0, -4`, so `dot(a, b)` is `2`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(dot)
-
 
 # %% nbgrader={"grade": false, "grade_id": "dot", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -111,7 +107,7 @@ def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_dot", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(dot)
+check(dot)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -126,8 +122,7 @@ grade(dot)
 
 # %% tags=["demo"]
 # @title The arrow a with three arrows b, and their shadows
-my_dot = use(dot, torch.dot)
-figures.show(figures.vectors.shadows(my_dot), caption=f"Computed with {my_dot.whose}.")
+figures.show(figures.vectors.shadows(dot))
 
 # %% [markdown]
 # The dot product is **the length of $\mathbf{a}$ times the length of the shadow**. It is negative where the shadow points
@@ -183,16 +178,14 @@ predict("b twice as long", ...)
 
 # %% tags=["demo"]
 # @title The dot product while b goes once round the circle
-my_dot = use(dot, torch.dot)
-figures.show(figures.vectors.around_the_circle(my_dot), caption=f"Computed with {my_dot.whose}.")
+figures.show(figures.vectors.around_the_circle(dot))
 
 # %% [markdown]
 # The dot product depends on **direction** and **length**. Turn and stretch $\mathbf{b}$:
 
 # %% tags=["demo"]
 # @title Two sliders: angle and length of b
-my_dot, shadow = use(dot, torch.dot), use(shadow)
-sliders.slider(figures.vectors.at_angle, my_dot, shadow)
+sliders.slider(figures.vectors.at_angle, dot, shadow)
 
 # %% [markdown]
 # ### Predict: the gradient of a dot product
@@ -203,7 +196,7 @@ sliders.slider(figures.vectors.at_angle, my_dot, shadow)
 # %%
 a = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)  # autograd records what is computed from a
 b = torch.tensor([3.0, 1.0, -2.0])
-y = use(dot, torch.dot)(a, b)
+y = dot(a, b)
 y.backward()  # from y back to a
 # Three numbers, as a list
 predict("the gradient of a · b with respect to a", ..., a.grad)
@@ -296,10 +289,6 @@ predict("the gradient after the repair", ..., nothing.grad)
 # **Worked example.** `a = [3, 4]` and `b = [4, 3]` both have the length 5. Their dot product is 24 and their cosine
 # 24/25 = 0.96.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(cosine_similarity)
-
 
 # %% nbgrader={"grade": false, "grade_id": "cosine_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cosine_similarity(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -382,14 +371,11 @@ check(score_each)
 # %% tags=["demo"]
 # @title Six words compared with pet, as bars
 def torch_cosine(a, b):
-    return torch.cosine_similarity(a, b, dim=-1)  # PyTorch's own, until yours passes
+    return torch.cosine_similarity(a, b, dim=-1)
 
 
-score_each = use(score_each)
-my_cosine = use(cosine_similarity, torch_cosine)
 figures.show(
-    figures.vectors.rankings(words, score_each(pet, vectors), my_cosine(pet, vectors)),
-    caption=f"Left: computed with {score_each.whose}. Right: with {my_cosine.whose}.",
+    figures.vectors.rankings(words, score_each(pet, vectors), cosine_similarity(pet, vectors)),
 )
 
 # %% [markdown]
@@ -447,10 +433,6 @@ predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which d
 #
 # **Worked example.** `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` give `[[11, 10, 1]]`, of shape `(1, 3)`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(similarity_scores)
-
 
 # %% nbgrader={"grade": false, "grade_id": "similarity_scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def similarity_scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
@@ -484,11 +466,8 @@ predict("the largest dot product in the row of cat", ...)
 
 # %% tags=["demo"]
 # @title Six words against six words, twice
-my_scores = use(similarity_scores, F.linear)  # F.linear(x, w) is x times w transposed
-my_cosine = use(cosine_similarity, torch_cosine)
 figures.show(
-    figures.vectors.dots_and_cosines(my_scores, my_cosine, vectors, words),
-    caption=f"Left: computed with {my_scores.whose}. Right: with {my_cosine.whose}.",
+    figures.vectors.dots_and_cosines(similarity_scores, cosine_similarity, vectors, words),
 )
 
 # %% [markdown]
@@ -501,8 +480,8 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The scores of a sentence with itself
-drawn = figures.vectors.of_a_sentence(my_scores(sentence.x, sentence.x), sentence.words)
-figures.show(drawn, caption=f"Computed with {my_scores.whose}.")
+drawn = figures.vectors.of_a_sentence(similarity_scores(sentence.x, sentence.x), sentence.words)
+figures.show(drawn)
 
 # %% [markdown]
 # ## 6. Looking something up
@@ -526,10 +505,6 @@ figures.show(drawn, caption=f"Computed with {my_scores.whose}.")
 # **Worked example.** With `queries = [[1, 0], [0, 2]]` and `keys = [[5, 5], [3, 0], [-1, 2]]` the first query has the
 # cosines 0.71, 1 and −0.45, the second 0.71, 0 and 0.89: the result is `[1, 2]`. Dot products would give `[0, 0]`, since the
 # first key is the longest.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(most_similar)
 
 
 # %% nbgrader={"grade": false, "grade_id": "most_similar", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -560,17 +535,10 @@ grade(most_similar)
 
 # %% tags=["demo"]
 # @title Five keys, and the one found in each direction
-def nearest_angle(queries, keys):
-    """A lookup for the plane only, where a direction is one angle."""
-    of_keys = torch.atan2(keys[:, 1], keys[:, 0])
-    of_queries = torch.atan2(queries[:, 1], queries[:, 0])
-    return torch.cos(of_keys - of_queries[:, None]).argmax(dim=-1)
 
 
-my_lookup, my_scores = use(most_similar, nearest_angle), use(similarity_scores, torch.nn.functional.linear)
 figures.show(
-    figures.vectors.lookups(my_lookup, my_scores),
-    caption=f"Left: computed with {my_lookup.whose}. Right: with {my_scores.whose}.",
+    figures.vectors.lookups(most_similar, similarity_scores),
 )
 
 # %% [markdown]
@@ -601,8 +569,8 @@ predict("the loss with my dot", ...)
 predict("the loss with cosines", ...)
 
 # %% tags=["demo"]
-dot_loss, builtin_loss = lm.compare(dot_product=use(dot, torch.dot))
-cosine_loss, _ = lm.compare(dot_product=use(cosine_similarity, torch_cosine))
+dot_loss, builtin_loss = lm.compare(dot_product=dot)
+cosine_loss, _ = lm.compare(dot_product=cosine_similarity)
 
 # %% [markdown]
 # ## 8. Words with similar vectors (extra)
@@ -642,11 +610,9 @@ check(neighbours)
 predict("the words nearest to river", ...)
 
 # %% tags=["demo"]
-neighbours = use(neighbours)
 for word in ("river", "boat", "bread", "red", "three", "Monday", "ate"):
     near = neighbours(lm.words.index(word), lm.embedding, 5)
     print(f"{word:7}", ", ".join(lm.words[i] for i in near))
-print("Computed with", neighbours.whose)
 
 # %% tags=["demo"]
 # @title The ten neighbours of bank
@@ -716,10 +682,6 @@ check("experiment", finding)
 # `queries` is `(..., T, K)`, `keys` is `(..., S, K)`, with the same leading dimensions. Return `(..., T, S)`, and never make
 # a tensor of shape `(..., T, S, K)`. You may not use torch's `cdist`, `pdist`, `dist` or `pairwise_distance`. Try to do
 # without a loop.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(squared_distances)
 
 
 # %%

@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, solution
 from torch import nn
 
 begin("02_softmax")
@@ -99,12 +99,11 @@ def exp_and_divide(x: torch.Tensor) -> torch.Tensor:
 
 
 # %% tags=["demo"]
-check(exp_and_divide)
+check(exp_and_divide)  # NameError? Run the notebook's first cell
 
 # %% tags=["demo"]
 # @title The scores, their exponentials, and the weights
-shares = use(exp_and_divide)
-figures.show(figures.shares.from_scores(shares, scores, words), caption=f"Computed with {shares.whose}.")
+figures.show(figures.shares.from_scores(exp_and_divide, scores, words))
 
 # %% [markdown]
 # ### Predict: shift all scores
@@ -209,10 +208,6 @@ predict("the shape of the maxima", ..., torch.zeros(3, 5, 4).amax(dim=1, keepdim
 #
 # **Worked example.** `softmax(torch.tensor([1.0, 2.0, 5.0]).log())` is `[0.125, 0.25, 0.625]`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(softmax)
-
 
 # %% nbgrader={"grade": false, "grade_id": "softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
@@ -239,18 +234,16 @@ grade(softmax)
 # Does it survive scores of 1000, and of $-\infty$?
 
 # %%
-weigh = use(softmax, torch.softmax)
-print(weigh(large, dim=-1))
-print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
+print(softmax(large, dim=-1))
+print(softmax(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1))
 
 # %% [markdown]
 # One call computes the weights of a whole sentence. Each word is a query, and all six are keys.
 
 # %% tags=["demo"]
 # @title The scores of six words with six words, and their weights
-mine = use(softmax, torch.softmax)
 table = figures.shares.scores_of_all(scores)
-figures.show(figures.shares.weights_of_all(mine, table, words), caption=f"Computed with {mine.whose}.")
+figures.show(figures.shares.weights_of_all(softmax, table, words))
 
 # %% [markdown]
 # ## 5. The gradient of softmax
@@ -265,10 +258,9 @@ figures.show(figures.shares.weights_of_all(mine, table, words), caption=f"Comput
 
 # %% tags=["demo"]
 # @title The Jacobian at the six scores
-mine = use(softmax, torch.softmax)
-by_autograd = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
-now = mine(scores, dim=-1)
-figures.show(figures.shares.jacobian(by_autograd, now, words), caption=f"Computed with {mine.whose}.")
+by_autograd = torch.autograd.functional.jacobian(lambda x: softmax(x, dim=-1), scores)  # (6, 6)
+now = softmax(scores, dim=-1)
+figures.show(figures.shares.jacobian(by_autograd, now, words))
 
 # %% [markdown]
 # The diagonal is positive: a word's weight rises with its own score. The other words lose, in proportion to their
@@ -285,7 +277,7 @@ predict("the gradient of the sum", ...)
 
 # %%
 x = scores.clone().requires_grad_()
-use(softmax, torch.softmax)(x, dim=-1).sum().backward()
+softmax(x, dim=-1).sum().backward()
 print(f"largest entry of the gradient: {x.grad.abs().max():.6f}")
 
 # %% [markdown]
@@ -311,8 +303,7 @@ check(softmax_jacobian)
 
 # %% tags=["demo"]
 # @title Your Jacobian and autograd's
-jacobian = use(softmax_jacobian)
-print(f"largest difference: {(by_autograd - jacobian(now)).abs().max():.6f}, computed with {jacobian.whose}")
+print(f"largest difference: {(by_autograd - softmax_jacobian(now)).abs().max():.6f}")
 
 # %% [markdown]
 # ## 6. The logarithm of a weight
@@ -355,10 +346,6 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 # **Worked example.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ the weights are $(\tfrac18, \tfrac14, \tfrac58)$ and their
 # logarithms $\approx (-2.08, -1.39, -0.47)$, never positive.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(log_softmax)
-
 
 # %% nbgrader={"grade": false, "grade_id": "log_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def log_softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
@@ -387,8 +374,7 @@ grade(log_softmax)
 
 # %% tags=["demo"]
 # @title The loss of a word with a lower and lower score, computed in three ways
-mine = use(log_softmax, torch.log_softmax)
-figures.show(figures.shares.three_logarithms(mine), caption=f"Computed with {mine.whose}.")
+figures.show(figures.shares.three_logarithms(log_softmax))
 
 # %% [markdown]
 # With the workaround, the loss hardly changes beyond a gap of about 21. Its gradient fades to nothing, so the worst
@@ -445,10 +431,6 @@ predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)])
 # - Otherwise the rules of exercise 1 apply, as long as `x / temperature` is finite or $-\infty$. You may call your
 #   `softmax`; mistakes in it cost no points here.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(softmax_with_temperature)
-
 
 # %% nbgrader={"grade": false, "grade_id": "softmax_with_temperature", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_with_temperature(x: torch.Tensor, temperature: float, dim: int = -1) -> torch.Tensor:
@@ -478,9 +460,7 @@ grade(softmax_with_temperature)
 
 # %% tags=["demo"]
 # @title A slider: the weights of the six words at each temperature
-sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
-sliders.slider(figures.distributions.heated, sharpen, scores, words)
-print("Computed with", sharpen.whose)
+sliders.slider(figures.distributions.heated, softmax_with_temperature, scores, words)
 
 # %% [markdown]
 # ## 8. Entropy: how many words share the attention
@@ -554,10 +534,6 @@ print(f"entropy: {covered_up:.4f}   gradient: {logp.grad}")
 # **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
 # \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, slightly fewer than three words share the attention.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(entropy)
-
 
 # %% nbgrader={"grade": false, "grade_id": "entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def entropy(p: torch.Tensor, dim: int = -1) -> torch.Tensor:
@@ -583,10 +559,8 @@ grade(entropy)
 
 # %% tags=["demo"]
 # @title Weights and entropy against the temperature
-sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
-spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
-drawn = figures.distributions.cooling(sharpen, spread, scores, words)
-figures.show(drawn, caption=f"Computed with {sharpen.whose} and {spread.whose}.")
+drawn = figures.distributions.cooling(softmax_with_temperature, entropy, scores, words)
+figures.show(drawn)
 
 # %% [markdown]
 # ### All weights of three words (extra)
@@ -596,10 +570,8 @@ figures.show(drawn, caption=f"Computed with {sharpen.whose} and {spread.whose}."
 
 # %% tags=["demo"]
 # @title All ways to share one unit among three words, and two lists of scores that cool down
-sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
-spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
-drawn = figures.distributions.two_routes(sharpen, spread)
-figures.show(drawn, caption=f"Computed with {sharpen.whose} and {spread.whose}.")
+drawn = figures.distributions.two_routes(softmax_with_temperature, entropy)
+figures.show(drawn)
 
 # %% [markdown]
 # ## 9. A dictionary that always answers
@@ -616,8 +588,7 @@ figures.show(drawn, caption=f"Computed with {sharpen.whose} and {spread.whose}."
 
 # %% tags=["demo"]
 # @title A dictionary, and the same dictionary with soft weights at two temperatures
-sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
-figures.show(figures.distributions.soft_dictionary(sharpen), caption=f"Computed with {sharpen.whose}.")
+figures.show(figures.distributions.soft_dictionary(softmax_with_temperature))
 
 # %% [markdown]
 # Statisticians call a soft dictionary *kernel regression*. Attention does the same, with dot products as scores. Now take
@@ -674,9 +645,8 @@ predict("the answer of a cold dictionary", ...)
 
 # %% tags=["demo"]
 # @title The readings, and the answers at three temperatures
-look_up = use(soft_dictionary)
-drawn = figures.distributions.answers(look_up, hours, levels, tide_at)
-figures.show(drawn, caption=f"Computed with {look_up.whose}.")
+drawn = figures.distributions.answers(soft_dictionary, hours, levels, tide_at)
+figures.show(drawn)
 
 # %% [markdown]
 # A low temperature repeats the waves, and a high one gives the same mean all day. In between, the answers follow the tide.
@@ -710,19 +680,15 @@ check("experiment", finding)
 # %% tags=["demo"]
 # @title The likeliest next words of the small model after three texts
 lm = small_lm.load()
-weigh = use(softmax, torch.softmax)
-spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
-drawn = figures.distributions.next_words(lm, weigh, spread)
-figures.show(drawn, caption=f"Computed with {weigh.whose} and {spread.whose}.")
+drawn = figures.distributions.next_words(lm, softmax, entropy)
+figures.show(drawn)
 
 # %% [markdown]
 # Now put your softmax into every attention layer of the model, and your log_softmax into its loss. On stories that it has
 # not seen, the loss should equal that of PyTorch's functions, up to rounding.
 
 # %% tags=["demo"]
-with_yours, with_the_builtin = lm.compare(
-    softmax=use(softmax, torch.softmax), log_softmax=use(log_softmax, torch.log_softmax)
-)
+with_yours, with_the_builtin = lm.compare(softmax=softmax, log_softmax=log_softmax)
 
 # %% [markdown]
 # ### Predict: the surprising word (extra)
@@ -735,9 +701,8 @@ with_yours, with_the_builtin = lm.compare(
 predict("the most surprising word", ...)
 
 # %% tags=["demo"]
-losses_of = use(next_token_losses)
 ids = lm.encode("The boat reached the river bank")  # (6,)
-losses = losses_of(lm(ids)[:-1], ids[1:])  # (5,)
+losses = next_token_losses(lm(ids)[:-1], ids[1:])  # (5,)
 for i, loss in zip(ids[1:].tolist(), losses.tolist()):
     print(f"{lm.words[i]:8} {loss:5.2f}")
 print(f"mean: {losses.mean():.4f}   by the model itself: {lm.loss('The boat reached the river bank'):.4f}")
@@ -755,10 +720,6 @@ print(f"mean: {losses.mean():.4f}   by the model itself: {lm.loss('The boat reac
 #
 # **Worked example.** $(0.125,\; 0.5,\; 0.375)$ with a share of 0.75: 0.5 is not enough, 0.5 + 0.375 is. The result is
 # $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(top_p)
 
 
 # %%
@@ -787,8 +748,7 @@ check(top_p)
 
 # %% tags=["demo"]
 # @title What you have built so far
-mine = use(softmax, torch.softmax)
-figures.show(figures.shares.so_far(mine, table), caption=f"Computed with {mine.whose}.")
+figures.show(figures.shares.so_far(softmax, table))
 
 # %% [markdown]
 # **To read on:**

@@ -35,8 +35,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    torch_fallbacks,
-    use,
+    solution,
 )
 from torch import nn
 
@@ -98,10 +97,6 @@ print("table", tuple(table.shape), "  x", tuple(x.shape), "  'bank'", x[5].tolis
 # $$\mathbf{E} = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
 # \begin{pmatrix} 20 & 21 \\ 0 & 1 \\ 20 & 21 \end{pmatrix}$$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(embed)
-
 
 # %% nbgrader={"grade": false, "grade_id": "embed", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
@@ -117,7 +112,7 @@ def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_embed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(embed)
+check(embed)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -126,9 +121,8 @@ grade(embed)
 
 # %% tags=["demo"]
 # @title The sentence, looked up in the table
-lookup = use(embed, F.embedding)
-drawn = figures.qkv.looked_up(lookup, token_ids, table, vocabulary)
-figures.show(drawn, caption=f"Computed with {lookup.whose}.")
+drawn = figures.qkv.looked_up(embed, token_ids, table, vocabulary)
+figures.show(drawn)
 
 # %% [markdown]
 # ### Predict: the gradient of a row
@@ -142,7 +136,7 @@ predict("the gradient in the row of 'the'", ...)
 
 # %% tags=["demo"]
 # @title The gradient of the sum, one row per word of the table
-figures.show(figures.qkv.gradient_of_table(lookup, token_ids, table, vocabulary))
+figures.show(figures.qkv.gradient_of_table(embed, token_ids, table, vocabulary))
 
 # %% [markdown]
 # *ship* is not in the sentence, so its row is 0. With plain gradient steps, a word that never occurs keeps its initial
@@ -180,8 +174,8 @@ check(one_context)
 
 # %% tags=["demo"]
 # @title The scores and the weights of “bank”
-context_of, bank = use(one_context), words.index("bank")
-figures.show(figures.qkv.one_average(context_of, x, words), caption=f"Computed with {context_of.whose}.")
+context_of, bank = one_context, words.index("bank")
+figures.show(figures.qkv.one_average(context_of, x, words))
 
 # %% [markdown]
 # *bank* attends most to itself, since that dot product is the largest.
@@ -198,10 +192,6 @@ figures.show(figures.qkv.one_average(context_of, x, words), caption=f"Computed w
 # In a batch, `(..., T, D)`, no word attends to another sentence: `@` multiplies the last two dimensions and treats all others
 # as a batch. (`torch.bmm` does this for exactly one leading dimension.) Worked example: for the $\mathbf{X}$ of the step,
 # $\mathbf{O} = \mathbf{A} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(simple_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "simple_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -229,8 +219,7 @@ grade(simple_attention)
 # Row 5 of the result is what the step computed for *bank*:
 
 # %% tags=["demo"]
-attend_simply = use(simple_attention, lambda x: torch_fallbacks.attention(x, x, x))
-all_contexts, all_weights = attend_simply(x)
+all_contexts, all_weights = simple_attention(x)
 print("'bank' alone:     ", context_of(x, bank))
 print("row 5 of all rows:", all_contexts[bank])
 print("the same:", torch.allclose(all_contexts[bank], context_of(x, bank), atol=1e-6))
@@ -246,7 +235,7 @@ predict("the word that 'the' attends to most", ...)
 
 # %% tags=["demo"]
 # @title All weights: which word attends to which
-figures.show(figures.qkv.all_weights(all_weights, words), caption=f"Computed with {attend_simply.whose}.")
+figures.show(figures.qkv.all_weights(all_weights, words))
 
 # %% [markdown]
 # ### What is missing
@@ -304,10 +293,6 @@ figures.show(figures.projections(x, W_q, W_k, W_v, words, sentence.FEATURES))
 # \mathbf{W}_v = \begin{pmatrix} 1 & 0 & 1 \\ 0 & 1 & 1 \end{pmatrix} \quad\longrightarrow\quad
 # \mathbf{q} = (1),\quad \mathbf{k} = (6),\quad \mathbf{v} = (1, 2, 3)$$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(project_qkv)
-
 
 # %% nbgrader={"grade": false, "grade_id": "project_qkv", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project_qkv(
@@ -333,9 +318,8 @@ grade(project_qkv)
 
 # %% tags=["demo"]
 # @title Six words in their three roles
-project = use(project_qkv, torch_fallbacks.projections)
-query, key, value = project(x, W_q, W_k, W_v)
-figures.show(figures.qkv.three_roles(query, key, value, words), caption=f"Computed with {project.whose}.")
+query, key, value = project_qkv(x, W_q, W_k, W_v)
+figures.show(figures.qkv.three_roles(query, key, value, words))
 
 # %% [markdown]
 # *reached* asks "who?", and *boat* answers. *bank* asks "which?", and *river* answers. Asking and answering are now separate:
@@ -398,10 +382,6 @@ print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()
 # \mathbf{V} = \begin{pmatrix} 4 \\ 8 \end{pmatrix} \quad\longrightarrow\quad
 # \text{weights } \left(\tfrac34, \tfrac14\right), \quad \text{output } \tfrac34 \cdot 4 + \tfrac14 \cdot 8 = 5$$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(attention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -433,8 +413,7 @@ grade(attention)
 
 # %% tags=["demo"]
 # @title Two sliders: the query's word, and one of four steps
-attend = use(attention, torch_fallbacks.attention)
-sliders.slider(figures.qkv.one_query, attend, project, x, W_q, W_k, W_v)
+sliders.slider(figures.qkv.one_query, attention, project_qkv, x, W_q, W_k, W_v)
 
 # %% [markdown]
 # ## 5. Self-attention
@@ -466,9 +445,8 @@ check(self_attention)
 
 # %% tags=["demo"]
 # @title Which word looks at which, as lines and as a map
-attend_to_itself = use(self_attention)
-output, found = attend_to_itself(x, W_q, W_k, W_v)
-figures.show(figures.qkv.who_looks(found, words), caption=f"Computed with {attend_to_itself.whose}.")
+output, found = self_attention(x, W_q, W_k, W_v)
+figures.show(figures.qkv.who_looks(found, words))
 
 # %% [markdown]
 # Attention is no longer mutual: *bank* scores *river* 5.50, and *river* scores *bank* 2.19.
@@ -479,8 +457,8 @@ figures.show(figures.qkv.who_looks(found, words), caption=f"Computed with {atten
 
 # %% tags=["demo"]
 # @title The output of “bank” in two sentences
-drawn = figures.qkv.two_sentences(attend_to_itself, lookup, table, vocabulary, W_q, W_k, W_v)
-figures.show(drawn, caption=f"Computed with {attend_to_itself.whose}.")
+drawn = figures.qkv.two_sentences(self_attention, embed, table, vocabulary, W_q, W_k, W_v)
+figures.show(drawn)
 
 # %% [markdown]
 # The outputs differ, so the next layer can tell the two banks apart.
@@ -494,10 +472,10 @@ figures.show(drawn, caption=f"Computed with {attend_to_itself.whose}.")
 # %% tags=["demo"]
 generator = torch.Generator().manual_seed(2)
 learned = [torch.randn(3, 2, generator=generator).requires_grad_() for _ in range(3)]
-wanted = attend_to_itself(x, W_q, W_k, W_v)[0]
+wanted = self_attention(x, W_q, W_k, W_v)[0]
 descent = torch.optim.SGD(learned, lr=0.5)
 for step in range(1001):
-    loss = (attend_to_itself(x, *learned)[0] - wanted).square().mean()
+    loss = (self_attention(x, *learned)[0] - wanted).square().mean()
     descent.zero_grad()
     loss.backward()
     descent.step()
@@ -538,11 +516,11 @@ predict("the bias that changes nothing", ...)
 
 # %% tags=["demo"]
 bias = torch.tensor([0.5, -1.0])
-query, key, value = project(x, W_q, W_k, W_v)
+query, key, value = project_qkv(x, W_q, W_k, W_v)
 biased = {
-    "queries": attend(query + bias, key, value),
-    "keys": attend(query, key + bias, value),
-    "values": attend(query, key, value + bias),
+    "queries": attention(query + bias, key, value),
+    "keys": attention(query, key + bias, value),
+    "values": attention(query, key, value + bias),
 }
 for name, (with_bias, moved) in biased.items():
     change = [(one - other).abs().max().item() for one, other in ((moved, found), (with_bias, output))]
@@ -570,12 +548,12 @@ french = ["bateau", "a", "atteint"]
 french_queries = torch.tensor([[2.0, 2.0, -2.0], [-1.0, 2.0, 0.0], [-1.0, 2.5, 0.0]])  # (T, D)
 
 # %% tags=["demo"]
-translated, alignment = attend(french_queries, x, x @ W_v)
+translated, alignment = attention(french_queries, x, x @ W_v)
 print("queries", tuple(french_queries.shape), " keys", tuple(x.shape), " output", tuple(translated.shape))
 
 # %% tags=["demo"]
 # @title Three French words attend to six English ones
-figures.show(figures.qkv.two_languages(alignment, french, words), caption=f"Computed with {attend.whose}.")
+figures.show(figures.qkv.two_languages(alignment, french, words))
 
 # %% [markdown]
 # Two French words attend to *reached*, while *The*, *the* and *bank* get hardly anything: the weights of a query sum to 1, but
@@ -610,8 +588,8 @@ predict("a copied key", ...)
 
 # %% tags=["demo"]
 # @title The weights of a query that copies key 0, for both sets of keys
-drawn = figures.qkv.copies(attend, copy_the_keys, square_keys, slanted_keys)
-figures.show(drawn, caption=f"Computed with {attend.whose}.")
+drawn = figures.qkv.copies(attention, copy_the_keys, square_keys, slanted_keys)
+figures.show(drawn)
 
 # %% [markdown]
 # ### Step: the wanted scores
@@ -656,10 +634,6 @@ check(wanted_scores)
 # Any query is right that gives all targets the same weight, to within 0.001, and together at least 0.99. You choose $c$:
 # together, $n$ targets among $S$ keys get the weight $n e^c / (n e^c + S - n)$. (The keys' **condition number**, which is large
 # if they are nearly dependent, is below 100, so rounding does no harm.)
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(query_for)
 
 
 # %% nbgrader={"grade": false, "grade_id": "query_for", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -710,8 +684,7 @@ figures.show(figures.qkv.hidden_key())
 
 # %% tags=["demo"]
 # @title The outputs: one query, another, and two separate ones
-design = use(query_for, copy_the_keys)
-figures.show(figures.qkv.fetched(attend, design), caption=f"Computed with {design.whose}.")
+figures.show(figures.qkv.fetched(attention, query_for))
 
 # %% [markdown]
 # Both averages are the centre of the square, so a later layer cannot tell which pair the output came from. No single query can
@@ -727,7 +700,7 @@ figures.show(figures.qkv.fetched(attend, design), caption=f"Computed with {desig
 # %% tags=["demo"]
 lm = small_lm.load()
 head = lm.look("The boat reached the river bank", layer=0, head=0)
-its_query, its_key, its_value = project(head.x, head.W_q, head.W_k, head.W_v)
+its_query, its_key, its_value = project_qkv(head.x, head.W_q, head.W_k, head.W_v)
 print("x", tuple(head.x.shape), " W_q", tuple(head.W_q.shape), " queries", tuple(its_query.shape))
 print("the model's queries:", torch.allclose(its_query, head.q, atol=1e-5))
 print("the model's scores: ", torch.allclose(its_query / 24**0.5 @ its_key.T, head.scores, atol=1e-4))  # √24: lesson 4
@@ -817,7 +790,6 @@ check(unpack)
 # These are the module's parameters:
 
 # %% tags=["demo"]
-unpacked = use(unpack)
 layer = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
 for name, parameter in layer.named_parameters():
     print(f"{name:16}", tuple(parameter.shape))
@@ -835,13 +807,13 @@ print("nn.Linear(3, 2) stores", tuple(nn.Linear(3, 2).weight.shape), " our W_q i
 # | no scaling, no mask | scores divided by $\sqrt{d_k}$ (lesson 4); `attn_mask`, `key_padding_mask` (lesson 5), `dropout` |
 #
 # `F.scaled_dot_product_attention` neither projects nor returns weights. With the identity matrix as values, its output is the
-# weights; the pictures here use this until your `attention` passes.
+# weights.
 #
 # Unpack the module's matrices and divide the queries by $\sqrt{d_k}$, and your functions give its weights:
 
 # %% tags=["demo"]
-query, key, value = project(x, *unpacked(layer.in_proj_weight))
-_, our_weights = attend(query / 3**0.5, key, value)
+query, key, value = project_qkv(x, *unpack(layer.in_proj_weight))
+_, our_weights = attention(query / 3**0.5, key, value)
 _, its_weights = layer(x, x, x)
 print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 
@@ -868,7 +840,7 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # ## One model, from here to lesson 8
 #
 # You build one model, which reads text letter by letter. It grows with every lesson, and in lesson 8 you train it to write.
-# So far it has a table, three matrices and attention. Each part is **yours once it passes**, and PyTorch's until then. Later
+# So far it has a table, three matrices and attention. Each part is **yours once it passes**, and the course's until then. Later
 # lessons find your answers in the notebooks beside them. In Colab, drag those into the *Files* panel, or paste an answer into
 # its own cell.
 
@@ -913,10 +885,6 @@ alive.show(attention=attention)
 # ([Schlag, Irie and Schmidhuber 2021](https://arxiv.org/abs/2102.11174)). The price: only $d_k$ keys can be perpendicular to
 # each other, so with more keys a new value changes old ones.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(remember)
-
 
 # %%
 def remember(memory: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
@@ -945,7 +913,7 @@ check(remember)
 
 # %% tags=["demo"]
 # @title The diagram up to here, with this lesson's numbers
-figures.show(figures.qkv.so_far("queries, keys, values", attend, *project(x, W_q, W_k, W_v)))
+figures.show(figures.qkv.so_far("queries, keys, values", attention, *project_qkv(x, W_q, W_k, W_v)))
 
 # %% [markdown]
 # **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2;

@@ -38,7 +38,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    use,
+    solution,
 )
 from course.models.modern_lm import BUILT_IN
 from course.models.river_town import generate_stories
@@ -125,10 +125,6 @@ figures.show(figures.scaling.of_widths(queries_and_keys, (16, 1024)))
 #
 # The four scores have the mean 1, and each differs from it by 2, so the result is 2. (Dividing by $n - 1$ gives 2.31.)
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(score_std)
-
 
 # %% nbgrader={"grade": false, "grade_id": "score_std", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def score_std(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
@@ -143,27 +139,13 @@ def score_std(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_score_std", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(score_std)
+check(score_std)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(score_std)
 ### END HIDDEN TESTS
 
-# %% [markdown]
-# From here on, `spread` is your function. Until it passes, `from_differences` takes its place: it estimates the spread
-# from random pairs of scores.
-
-
-# %%
-def from_differences(query, key):
-    """An estimate: two random scores differ by about √2 times the standard deviation."""
-    scores = torch.matmul(query, key.mT).flatten()
-    others = scores[torch.randperm(len(scores), generator=torch.Generator().manual_seed(0))]
-    return (scores - others).norm() / (2 * len(scores)) ** 0.5
-
-
-spread = use(score_std, otherwise=from_differences)
 
 # %% [markdown]
 # ## 2. What softmax makes of wide scores
@@ -231,12 +213,9 @@ check(nudged)
 # The weights respond least to: "the scores", "4 times the scores" or "16 times the scores"
 predict("the weights that respond least", ...)
 
-# %%
-rate_of = use(nudged)
-
 # %% tags=["demo"]
 # @title How fast each weight changes, for five scores and their multiples
-figures.show(figures.scaling.responses(rate_of), caption=f"Computed with {rate_of.whose}.")
+figures.show(figures.scaling.responses(nudged))
 
 # %% [markdown]
 # The largest rates are in the middle. There, two keys are close rivals, and a nudge moves weight from one to the other.
@@ -266,10 +245,6 @@ figures.show(figures.scaling.responses(rate_of), caption=f"Computed with {rate_o
 # are $\pm\tfrac14$, and the norm is $\sqrt{4 \cdot \tfrac1{16}} = \tfrac12$. For the scores $(0, \ln 3)$ the weights are
 # $(\tfrac14, \tfrac34)$, the entries are $\pm\tfrac3{16}$, and the norm is $\tfrac38$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(softmax_gradient_norm)
-
 
 # %% nbgrader={"grade": false, "grade_id": "softmax_gradient_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_gradient_norm(scores: torch.Tensor) -> torch.Tensor:
@@ -292,14 +267,6 @@ from grading.judge import grade
 grade(softmax_gradient_norm)
 ### END HIDDEN TESTS
 
-
-# %%
-def nudged_norm(scores):
-    """Roughly the norm of the Jacobian."""
-    return rate_of(scores, 0.01).norm()
-
-
-gradient_norm = use(softmax_gradient_norm, otherwise=nudged_norm)
 
 # %% [markdown]
 # ## 4. Reading an exponent off a plot (extra)
@@ -358,8 +325,8 @@ predict("the spread at width 1024", ...)
 
 # %% tags=["demo"]
 # @title The scores of random queries and keys of four widths
-drawn = figures.scaling.of_widths(queries_and_keys, (16, 64, 256, 1024), spread)
-figures.show(drawn, caption=f"Computed with {spread.whose}.")
+drawn = figures.scaling.of_widths(queries_and_keys, (16, 64, 256, 1024), score_std)
+figures.show(drawn)
 
 # %% [markdown]
 # The products cancel, but not completely. To see how much is left, take one query $\mathbf{q}$ and one key $\mathbf{k}$,
@@ -378,7 +345,7 @@ figures.show(drawn, caption=f"Computed with {spread.whose}.")
 
 # %% tags=["demo"]
 for K in widths:
-    s = spread(*queries_and_keys(K)).item()
+    s = score_std(*queries_and_keys(K)).item()
     print(f"K = {K:4}   variance = {s**2:7.2f}   spread = {s:5.2f}   spread / √K = {s / K**0.5:.3f}")
 
 # %% [markdown]
@@ -392,7 +359,7 @@ predict("the spread of doubled entries", ...)
 
 # %%
 query, key = queries_and_keys(256)
-print(f"spread / √K: {spread(2 * query, 2 * key).item() / 256**0.5:.2f}, with {spread.whose}")
+print(f"spread / √K: {score_std(2 * query, 2 * key).item() / 256**0.5:.2f}")
 
 # %% [markdown]
 # The root corrects for the *width* only. Keeping the variance of the entries near 1 is the task of initialisation and
@@ -409,8 +376,8 @@ def measure(K, scale=1.0):
     query, key = queries_and_keys(K)
     scores = torch.matmul(scale * query, key.mT)[:, 0]  # (200, 16)
     entropy = torch.special.entr(torch.softmax(scores, dim=-1)).sum(-1)  # (200,)
-    gradients = torch.stack([gradient_norm(row) for row in scores])  # (200,)
-    return torch.stack([spread(scale * query, key), entropy.mean(), gradients.median()])
+    gradients = torch.stack([softmax_gradient_norm(row) for row in scores])  # (200,)
+    return torch.stack([score_std(scale * query, key), entropy.mean(), gradients.median()])
 
 
 # %% [markdown]
@@ -426,7 +393,7 @@ predict("the weights after a division by the width", ...)
 # %% tags=["demo"]
 # @title Spread, entropy and gradient for three scales
 drawn = figures.scaling.experiment(widths, measure)
-figures.show(drawn, caption=f"Spread: {spread.whose}. Gradient: {gradient_norm.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # Follow the curve × 1 from left to right. The scores spread, so the weights lose their entropy, so the gradient
@@ -480,10 +447,6 @@ figures.show(drawn, caption=f"Spread: {spread.whose}. Gradient: {gradient_norm.w
 # The output is $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$. Without scaling, the weights are $9/10$ and $1/10$ and the
 # output is 7.6; with `scale=0.0` it is 6.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(scaled_dot_product_attention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(
@@ -519,14 +482,6 @@ grade(scaled_dot_product_attention)
 
 
 # %%
-def built_in(query, key, value, scale=None):
-    """PyTorch's attention as (output, weights): the weights are its output for the identity as values."""
-    S = key.shape[-2]
-    identity = torch.eye(S).to(key).expand(*key.shape[:-2], S, S)
-    return tuple(F.scaled_dot_product_attention(query, key, v, scale=scale) for v in (value, identity))
-
-
-attend = use(scaled_dot_product_attention, otherwise=built_in)
 generator = torch.Generator().manual_seed(0)
 query = torch.randn(2, 3, 5, 64, generator=generator)  # batch 2, 3 heads, T = 5, K = 64
 key = torch.randn(2, 3, 7, 64, generator=generator)  # S = 7
@@ -534,10 +489,10 @@ value = torch.randn(2, 3, 7, 10, generator=generator)  # V = 10
 
 # %%
 for scale in (None, 0.0, 0.3):
-    output, weights = attend(query, key, value, scale=scale)
+    output, weights = scaled_dot_product_attention(query, key, value, scale=scale)
     torch.testing.assert_close(output, F.scaled_dot_product_attention(query, key, value, scale=scale))
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 5))
-print("Equal to F.scaled_dot_product_attention, up to rounding:", attend.whose)
+print("Equal to F.scaled_dot_product_attention, up to rounding.")
 
 # %% [markdown]
 # `assert_close` raises an error unless all elements agree.
@@ -547,8 +502,7 @@ print("Equal to F.scaled_dot_product_attention, up to rounding:", attend.whose)
 
 # %% tags=["demo"]
 # @title A slider: five queries' weights for seven keys, at each scale
-sliders.slider(figures.scaling.with_power, attend, query[0, 0], key[0, 0], value[0, 0])
-print("Computed with", attend.whose)
+sliders.slider(figures.scaling.with_power, scaled_dot_product_attention, query[0, 0], key[0, 0], value[0, 0])
 
 # %% [markdown]
 # ### Does it matter for learning? (extra)
@@ -609,10 +563,8 @@ for kind, rate in ((torch.optim.SGD, 0.005), (torch.optim.Adam, 0.02)):
 # of them therefore has a loss of $15/16 \approx 0.94$. A model that picks one at random has a loss of
 # $15/8 \approx 1.88$, twice as much.
 
+
 # %%
-find = use(look_up)
-
-
 def learn(scale, steps=300, K=256, S=16, D=32):
     """Losses of an attention that learns to look up one of S items, its scores multiplied by `scale`."""
     generator = torch.Generator().manual_seed(0)
@@ -623,7 +575,7 @@ def learn(scale, steps=300, K=256, S=16, D=32):
         items = torch.randn(32, S, D, generator=generator)  # 32 problems
         values = torch.randn(32, S, 8, generator=generator)
         wanted = torch.arange(32), torch.randint(S, (32,), generator=generator)
-        loss = F.mse_loss(find(items, items[wanted], values, W_q, W_k, scale), values[wanted])
+        loss = F.mse_loss(look_up(items, items[wanted], values, W_q, W_k, scale), values[wanted])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -635,7 +587,7 @@ def learn(scale, steps=300, K=256, S=16, D=32):
 losses = {"× 1": learn(1.0), "/ √dₖ": learn(256**-0.5), "/ dₖ": learn(1 / 256)}
 figures.show(
     figures.losses(losses, {"averages all": 15 / 16, "picks at random": 15 / 8}, names="ends"),
-    caption=f"Learning to look up, with vectors of width 256. Computed with {find.whose}.",
+    caption="Learning to look up, with vectors of width 256.",
 )
 
 # %% [markdown]
@@ -696,10 +648,9 @@ def half_precision_scores(query: torch.Tensor, key: torch.Tensor) -> torch.Tenso
 check(half_precision_scores)
 
 # %% tags=["demo"]
-fitting = use(half_precision_scores)
 long = torch.full((1, 64), 40.0, dtype=torch.float16)
 print("scores scaled:", (torch.matmul(long, long.T) / 8).item())
-print("with", fitting.whose + ":", fitting(long, long).item())
+print("by half_precision_scores:", half_precision_scores(long, long).item())
 
 # %% [markdown]
 # ## 8. A module, and dropout
@@ -759,10 +710,6 @@ print("eval: ", dropping.eval()(torch.ones(6)))
 # **Worked example.** The weights of the step apply to the values 2, 4 and 8. In training mode with $(1, 0, \tfrac12)$,
 # the output is $2 + 4 = 6$. In eval mode, it is always $1 + 1 + 2 = 4$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(ScaledDotProductAttention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "ScaledDotProductAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ScaledDotProductAttention(nn.Module):
@@ -800,23 +747,13 @@ grade(ScaledDotProductAttention)
 
 
 # %%
-def built_in_module(dropout=0.0, width=8):
-    """PyTorch's attention module with one head, its four projections set to the identity."""
-    module = nn.MultiheadAttention(width, 1, dropout=dropout, bias=False, batch_first=True)
-    with torch.no_grad():
-        module.in_proj_weight.copy_(torch.eye(width).repeat(3, 1))
-        module.out_proj.weight.copy_(torch.eye(width))
-    return module
-
-
-make_module = use(ScaledDotProductAttention, otherwise=built_in_module)
 generator = torch.Generator().manual_seed(3)
 example = [torch.randn(n, 8, generator=generator) for n in (4, 6, 6)]  # queries, keys and values of width 8
 
 # %% tags=["demo"]
 # @title The weights in eval mode, twice, and in training mode, twice
-drawn = figures.scaling.in_modes(make_module(dropout=0.3), example)
-figures.show(drawn, caption=f"Computed with {make_module.whose}.")
+drawn = figures.scaling.in_modes(ScaledDotProductAttention(dropout=0.3), example)
+figures.show(drawn)
 
 # %% [markdown]
 # ### Rows that no longer sum to 1
@@ -833,8 +770,8 @@ predict("sums in training mode", ...)
 
 # %% tags=["demo"]
 # @title The mean output of more and more draws, compared with the output in eval mode
-drawn = figures.scaling.settling(make_module(dropout=0.3), example)
-figures.show(drawn, caption=f"Computed with {make_module.whose}.")
+drawn = figures.scaling.settling(ScaledDotProductAttention(dropout=0.3), example)
+figures.show(drawn)
 
 # %% [markdown]
 # Dividing each row by its sum would be a bug. A single key that survives would get the full weight, and the mean would no
@@ -888,7 +825,7 @@ for factor in (1.0, 96**-0.5, 1 / 24, 0.0):  # not scaled; by the width of the m
 
 # %% tags=["demo"]
 # @title What “bank” attends to in three heads, at three scales
-figures.show(figures.scaling.three_heads(lm, attend), caption=f"Computed with {attend.whose}.")
+figures.show(figures.scaling.three_heads(lm, scaled_dot_product_attention))
 
 # %% [markdown]
 # The model hides later words from each word (lesson 5), so only the last one, *bank*, sees all six. The widget hides
@@ -911,7 +848,7 @@ story = small_lm.held_out().splitlines()[0]
 def spreads(model):
     """The spread of the unscaled scores in each layer and head of the small model, (3, 4)."""
     seen = [[model.look(story, layer, head) for head in range(4)] for layer in range(3)]
-    return torch.stack([torch.stack([spread(head.q, head.k) for head in layer]) for layer in seen])
+    return torch.stack([torch.stack([score_std(head.q, head.k) for head in layer]) for layer in seen])
 
 
 # %%
@@ -1005,10 +942,6 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 # **Worked example.** With the scale 1, the scores $(0, \ln 3)$ have the weights $(\tfrac14, \tfrac34)$ and the entropy
 # 0.562. With the scale 2 they have $(\tfrac1{10}, \tfrac9{10})$ and 0.325. You want 0.4. Which scale do you try next?
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(scale_for_entropy)
-
 
 # %%
 def scale_for_entropy(scores: torch.Tensor, nats: float) -> torch.Tensor:
@@ -1038,8 +971,8 @@ check(scale_for_entropy)
 
 # %% tags=["demo"]
 # @title The diagram up to here, with the sentence and matrices of lesson 3
-drawn = figures.qkv.so_far("scaling", attend, *figures.qkv.of_sentence())
-figures.show(drawn, caption=f"Computed with {attend.whose}.")
+drawn = figures.qkv.so_far("scaling", scaled_dot_product_attention, *figures.qkv.of_sentence())
+figures.show(drawn)
 
 # %% [markdown]
 # **To read on:** Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its

@@ -40,8 +40,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    torch_fallbacks,
-    use,
+    solution,
 )
 from torch import nn
 
@@ -132,10 +131,6 @@ predict("the keys that are shown and wanted", ...)
 #
 # $$ \mathbf{M} = \begin{pmatrix} 0 & 0 & 0 & 1 & 1 \\ 0 & 0 & 0 & 0 & 1 \\ 0 & 0 & 0 & 0 & 0 \end{pmatrix} $$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(causal_mask)
-
 
 # %% nbgrader={"grade": false, "grade_id": "causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
@@ -155,7 +150,7 @@ def causal_mask(T: int, S: int | None = None, device: torch.device | str | None 
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_causal_mask", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(causal_mask)
+check(causal_mask)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -164,8 +159,7 @@ grade(causal_mask)
 
 # %% tags=["demo"]
 # @title Tables of ticks and crosses for six, two and one query
-mask_for = use(causal_mask, torch_fallbacks.causal_mask)
-figures.show(figures.masks.three_sizes(mask_for, words), caption=f"Computed with {mask_for.whose}.")
+figures.show(figures.masks.three_sizes(causal_mask, words))
 
 # %% [markdown]
 # The smaller tables are the last rows of the large one. `F.scaled_dot_product_attention(…, is_causal=True)` aligns the
@@ -176,8 +170,7 @@ figures.show(figures.masks.three_sizes(mask_for, words), caption=f"Computed with
 
 # %% tags=["demo"]
 # @title A slider: the sentence grows, and one query asks for its newest word
-mask_for = use(causal_mask, torch_fallbacks.causal_mask)
-sliders.slider(figures.masks.newest_word, mask_for, words)
+sliders.slider(figures.masks.newest_word, causal_mask, words)
 
 # %% [markdown]
 # If the starts are aligned, every new word sees only *The*. There is no error, no NaN and no leak, but a model that was
@@ -210,10 +203,6 @@ figures.show(figures.masks.sentences(batch, lengths.tolist(), 6))
 # Build this mask. A sentence without words has the length 0, and its row is all True.
 #
 # **Worked example.** Lengths (1, 3) and $S = 3$ give the rows (0, 1, 1) and (0, 0, 0), in a tensor of shape (2, 1, 1, 3).
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(padding_mask)
 
 
 # %% nbgrader={"grade": false, "grade_id": "padding_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -266,8 +255,7 @@ check(decoder_mask)
 
 # %% tags=["demo"]
 # @title Both masks together, for each of the three sentences
-both_for = use(decoder_mask)
-figures.show(figures.masks.both_masks(both_for, lengths), caption=f"Computed with {both_for.whose}.")
+figures.show(figures.masks.both_masks(decoder_mask, lengths))
 
 # %% [markdown]
 # In the last rows of the short sentences, the query is padding. That does no harm: no word sees these positions, and the
@@ -318,7 +306,7 @@ def example_scores(T=6, K=4, seed=4):
 
 # %% tags=["demo"]
 # @title A slider: the fill and the size of the scores, and what gets through
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 sliders.slider(figures.masks.let_through, mask, example_scores())
 
 # %% [markdown]
@@ -395,10 +383,6 @@ print(f"loss: {loss:.3f}   gradient of W: {gradient.tolist()}")
 #
 # **Worked example.** Scores (0, $\ln 3$, 5), all blocked, give (0, 0, 0).
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(masked_softmax)
-
 
 # %% nbgrader={"grade": false, "grade_id": "masked_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -426,17 +410,15 @@ grade(masked_softmax)
 
 # %% tags=["demo"]
 # @title Scores, masked scores and weights, side by side
-softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 scores = sentence.x @ sentence.x.T / 3**0.5
-drawn = figures.masks.before_and_after(scores, mask, softmax_of(scores, mask), words)
-figures.show(drawn, caption=f"Computed with {softmax_of.whose}.")
+drawn = figures.masks.before_and_after(scores, mask, masked_softmax(scores, mask), words)
+figures.show(drawn)
 
 # %% tags=["demo"]
 # @title A row that is fully blocked, before and after the repair
-naive = use(fill_and_softmax)
-drawn = figures.masks.blocked_row([naive, softmax_of], scores, mask, gradient_of_w, words)
-figures.show(drawn, caption=f"Before: {naive.whose}. After: {softmax_of.whose}.")
+drawn = figures.masks.blocked_row([fill_and_softmax, masked_softmax], scores, mask, gradient_of_w, words)
+figures.show(drawn)
 
 # %% [markdown]
 # ## 4. Attention with a mask
@@ -459,10 +441,6 @@ figures.show(drawn, caption=f"Before: {naive.whose}. After: {softmax_of.whose}."
 # **Worked example.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$, and two keys (1, 0, 0, 0) and (4, 0, 0, 0) with the
 # values (5,) and (7,). The scaled scores are (1, 4). If the second key is blocked, the weights are (1, 0) and the output is
 # (5,). If both are, the weights are (0, 0) and the output is (0,).
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(masked_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "masked_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -504,10 +482,9 @@ def example_tokens(T=6, D=4, seed=8):
 
 # %% tags=["demo"]
 # @title Weights without a mask and with one
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
-drawn = figures.masks.without_and_with(attend, mask, sentence.x, words)
-figures.show(drawn, caption=f"Computed with {attend.whose}.")
+mask = causal_mask(6)
+drawn = figures.masks.without_and_with(masked_attention, mask, sentence.x, words)
+figures.show(drawn)
 
 # %% [markdown]
 # *bank* sees everything either way. In the other rows, the remaining weights grow in proportion.
@@ -533,7 +510,7 @@ figures.show(drawn, caption=f"Computed with {attend.whose}.")
 predict("what the first word sees", ...)
 
 # %%
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+mask = causal_mask(6)
 x = sentence.x[None]  # (1, 6, 3)
 
 module = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
@@ -549,9 +526,8 @@ print(f"the function, given ~mask, differs from the module by {(negated - by_mod
 
 # %% tags=["demo"]
 # @title The same mask, given to both: two pictures
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-drawn = figures.masks.both_conventions(by_module, by_function, attend(x, x, x, mask)[1][0], mask, words)
-figures.show(drawn, caption=f"Computed with {attend.whose}.")
+drawn = figures.masks.both_conventions(by_module, by_function, masked_attention(x, x, x, mask)[1][0], mask, words)
+figures.show(drawn)
 
 # %% [markdown]
 # On the right, *The* sees all that it must not see, and *bank* sees nothing. (`nn.MultiheadAttention` takes padding as
@@ -575,7 +551,7 @@ def additive_mask(mask: torch.Tensor) -> torch.Tensor:
 check(additive_mask)
 
 # %% tags=["demo"]
-added = use(additive_mask)(mask)
+added = additive_mask(mask)
 moved = module(x, x, x, attn_mask=added)[1][0] - F.scaled_dot_product_attention(x, x, identity, attn_mask=added)[0]
 print(f"with a mask to add, module and function differ by {moved.abs().max():.0e}")
 
@@ -632,10 +608,6 @@ predict("the leak that the draft misses", ...)
 # token 2 by 1, and output 1 moves by 0.001: `True`. A function that adds the token *before*: `False`. Any function with
 # $T = 1$: `False`, since no input is later.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sees_the_future)
-
 
 # %% nbgrader={"grade": false, "grade_id": "sees_the_future", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sees_the_future(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> bool:
@@ -661,13 +633,11 @@ grade(sees_the_future)
 # %% [markdown]
 # ### Eight suspects
 #
-# Here are eight attention functions, A to H. Until your detector passes, the first draft takes its place.
+# Here are eight attention functions, A to H.
 
 # %%
-detector = use(sees_the_future, first_draft)
-print("Detector:", detector.whose)
 for letter in sample_models.SUSPECTS:
-    verdict = "LEAKS" if detector(sample_models.suspect(letter), example_tokens()) else "clean"
+    verdict = "LEAKS" if sees_the_future(sample_models.suspect(letter), example_tokens()) else "clean"
     print(f"  {letter}  {verdict}")
 
 # %% [markdown]
@@ -694,8 +664,7 @@ check(who_sees_whom)
 
 # %% tags=["demo"]
 # @title The eight suspects, measured
-measure = use(who_sees_whom)
-figures.show(figures.masks.suspects(measure, example_tokens()), caption=f"Computed with {measure.whose}.")
+figures.show(figures.masks.suspects(who_sees_whom, example_tokens()))
 
 # %% [markdown]
 # F blocks the diagonal, yet most of it is ticked, because each token makes the query of its own output. In its last two
@@ -783,13 +752,12 @@ class HurriedLayer(nn.Module):
 
 
 # %% tags=["demo"]
-detector, steady = use(sees_the_future, first_draft), use(repeatable)
 for layer in (CausalLayer(), HurriedLayer()):
     for mode in ("training", "eval"):
-        verdict = "LEAKS" if detector(steady(layer.train(mode == "training"), 0), example_tokens()) else "clean"
+        verdict = (
+            "LEAKS" if sees_the_future(repeatable(layer.train(mode == "training"), 0), example_tokens()) else "clean"
+        )
         print(f"{type(layer).__name__:13} in {mode:8} mode: {verdict}")
-print("Detector:", detector.whose)
-print("Same random numbers:", steady.whose)
 
 # %% [markdown]
 # The code for training has no mask, but all tests in eval mode pass. In June 2026, a user found a related bug in Keras:
@@ -859,12 +827,11 @@ def train_on_noise(attend, steps=250, seed=0):
 predict("the losses that fall", ...)
 
 # %% tags=["demo"]
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(12)
+mask = causal_mask(12)
 
 
 def causal(query, key, value):
-    return attend(query, key, value, mask)[0]
+    return masked_attention(query, key, value, mask)[0]
 
 
 def lowered_by_6(query, key, value):
@@ -875,14 +842,14 @@ def lowered_by_6(query, key, value):
 trained = {
     "right mask": train_on_noise(causal),
     "lowered by 6": train_on_noise(lowered_by_6),
-    "one key too many": train_on_noise(lambda q, k, v: attend(q, k, v, mask.triu(2))[0]),
-    "no mask": train_on_noise(lambda q, k, v: attend(q, k, v)[0]),
+    "one key too many": train_on_noise(lambda q, k, v: masked_attention(q, k, v, mask.triu(2))[0]),
+    "no mask": train_on_noise(lambda q, k, v: masked_attention(q, k, v)[0]),
 }
 runs = {name: losses for name, (model, losses) in trained.items()}
 
 # %% tags=["demo"]
 # @title The losses of the models
-figures.show(figures.masks.on_noise(runs), caption=f"Computed with {attend.whose}.")
+figures.show(figures.masks.on_noise(runs))
 
 # %% [markdown]
 # With one key too many, the loss falls in a few steps. It stays above 0, because the last answer is not in the input. The
@@ -919,10 +886,11 @@ predict("the position that fails", ...)
 
 # %% tags=["demo"]
 # @title Accuracy at each position, without a mask and with one
-by_position = use(accuracy_by_position)
 ids = torch.randint(8, (1000, 13), generator=torch.Generator().manual_seed(1))
-drawn = figures.masks.accuracies(by_position, {name: trained[name][0] for name in ("no mask", "right mask")}, ids)
-figures.show(drawn, caption=f"Accuracy: {by_position.whose}. Attention: {attend.whose}.")
+drawn = figures.masks.accuracies(
+    accuracy_by_position, {name: trained[name][0] for name in ("no mask", "right mask")}, ids
+)
+figures.show(drawn)
 
 # %% [markdown]
 # Only the last position has to predict, because its answer is not in the input. And when a model writes, only the last
@@ -1040,7 +1008,7 @@ def hide(d):
     raise NotImplementedError  # replace this line
 
 
-# Your code: lm.compare(mask=hide(d), masked_softmax=softmax_of)[0] is the loss for one distance; then a plot
+# Your code: lm.compare(mask=hide(d), masked_softmax=masked_softmax)[0] is the loss for one distance; then a plot
 
 finding = ...  # the smallest distance whose key costs less than 0.1 nats
 
@@ -1080,10 +1048,6 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 # **Worked example.** Five letters, width 2: the first sees itself, every other one itself and the letter before. So nine
 # cells are open.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sliding_window)
-
 
 # %%
 def sliding_window(T: int, width: int, device: torch.device | str | None = None) -> torch.Tensor:
@@ -1111,9 +1075,8 @@ check(sliding_window)
 
 # %% tags=["demo"]
 # @title What you have built so far
-attend = use(masked_attention, torch_fallbacks.masked_attention)
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
-figures.show(figures.masks.so_far(attend, mask, sentence.x), caption=f"Computed with {attend.whose}.")
+mask = causal_mask(6)
+figures.show(figures.masks.so_far(masked_attention, mask, sentence.x))
 
 # %% [markdown]
 # **To read on:**

@@ -38,8 +38,7 @@ from course import (
     sentence,
     sliders,
     small_lm,
-    torch_fallbacks,
-    use,
+    solution,
 )
 from torch import nn
 
@@ -124,7 +123,7 @@ def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple
 
 
 # %% tags=["demo"]
-check(attend)
+check(attend)  # NameError? Run the notebook's first cell
 
 # %% [markdown]
 # ### Step: heads in a loop
@@ -166,14 +165,13 @@ X = sentence.x @ matrix(3, D)  # (T, D): the three numbers of each word, spread 
 heads = [(3 * matrix(D, K), matrix(D, K), matrix(D, K)) for _ in range(H)]
 W_o = matrix(D, D)
 
-by_loop = use(heads_by_loop)(X, heads) @ W_o  # (T, D)
+by_loop = heads_by_loop(X, heads) @ W_o  # (T, D)
 print("two heads, side by side and mixed:", tuple(by_loop.shape))
 
 # %% tags=["demo"]
 # @title Two heads: queries, keys, weights, values, outputs
-one_head = use(attend)
-drawn = figures.multi_head.two_heads(one_head, X, heads, words)
-figures.show(drawn, caption=f"Computed with {one_head.whose}.")
+drawn = figures.multi_head.two_heads(attend, X, heads, words)
+figures.show(drawn)
 
 # %% [markdown]
 # ### One matrix for all heads
@@ -246,8 +244,7 @@ check(addresses)
 
 # %% tags=["demo"]
 # @title The addresses after reshape alone, and in the heads that you want
-where = use(addresses)
-figures.show(figures.multi_head.cut_by_reshape(where, small), caption=f"Computed with {where.whose}.")
+figures.show(figures.multi_head.cut_by_reshape(addresses, small))
 
 # %% [markdown]
 # ### Predict: the right transpose
@@ -279,10 +276,6 @@ figures.show(figures.multi_head.six_ways(small, wanted))
 # head 0 has 1, 2, 3 and 4, you have cut between words.)
 #
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(split_heads)
-
 
 # %% nbgrader={"grade": false, "grade_id": "split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
@@ -300,7 +293,7 @@ def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(split_heads)  # NameError? Run the notebook's first cell
+check(split_heads)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -341,10 +334,6 @@ print("reshape:", outputs.transpose(0, 1).reshape(4, 6)[0])
 # **Worked example.** With $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ in head 0 and
 # $\begin{pmatrix} 3 & 4 \\ 7 & 8 \end{pmatrix}$ in head 1, word 0 is $(1, 2, 3, 4)$ again, and word 1 is $(5, 6, 7, 8)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(merge_heads)
-
 
 # %% nbgrader={"grade": false, "grade_id": "merge_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
@@ -358,7 +347,7 @@ def merge_heads(x: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_merge_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(merge_heads)  # NameError? Run the notebook's first cell
+check(merge_heads)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -410,9 +399,8 @@ def multi_head_by_einsum(
 check(multi_head_by_einsum)
 
 # %%
-from_matrices, by_letters = use(multi_head), use(multi_head_by_einsum)
-at_once, weights = from_matrices(X[None], W_q, W_k, W_v, W_o, H)  # (1, T, D), (1, H, T, T)
-by_einsum, _ = by_letters(X[None], W_q, W_k, W_v, W_o, H)
+at_once, weights = multi_head(X[None], W_q, W_k, W_v, W_o, H)  # (1, T, D), (1, H, T, T)
+by_einsum, _ = multi_head_by_einsum(X[None], W_q, W_k, W_v, W_o, H)
 torch.testing.assert_close(at_once[0], by_loop)
 torch.testing.assert_close(by_einsum[0], by_loop)
 print("The loop, split and merge, and einsum give the same numbers.")
@@ -430,8 +418,6 @@ lm = small_lm.load()
 def split_by_reshape(x, n_heads):
     return x.reshape(len(x), n_heads, x.shape[1], -1)
 
-
-split_by_reshape.whose = "a split by reshape alone"  # its name in the line that `compare` prints
 
 # %%
 # The loss: "about 0.7", "about 6.9" or "about 9"
@@ -485,10 +471,6 @@ figures.show(figures.multi_head.shapes())
 #
 # The output is $\bigl(\tfrac12 \ln 3,\; 4\bigr) = (0.55, 4)$ for word 0, and $(0.77 \ln 3,\; 8) = (0.85, 8)$ for word 1.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(MultiHeadAttention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(nn.Module):
@@ -536,7 +518,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_MultiHeadAttention", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
-check(MultiHeadAttention)  # NameError? Run the notebook's first cell
+check(MultiHeadAttention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -627,16 +609,14 @@ def give_weights(module, W_q, W_k, W_v, W_o):
     return module
 
 
-Heads = use(MultiHeadAttention, otherwise=BuiltIn)  # your class once it passes
-
 # %% [markdown]
 # With the same matrices, all three levels must agree in the output, in the weights of every head, and in the gradient that
 # reaches the input.
 
 # %%
 levels = {
-    "matrices": lambda x: from_matrices(x, W_q, W_k, W_v, W_o, H),
-    "module": give_weights(Heads(D, H), W_q, W_k, W_v, W_o),
+    "matrices": lambda x: multi_head(x, W_q, W_k, W_v, W_o, H),
+    "module": give_weights(MultiHeadAttention(D, H), W_q, W_k, W_v, W_o),
     "built-in": give_weights(BuiltIn(D, H), W_q, W_k, W_v, W_o),
 }
 sentences = torch.randn(2, T, D, generator=generator)
@@ -655,7 +635,6 @@ for name in ("module", "built-in"):
         print(f"{name:9} {what:9} {tuple(expected.shape)!s:15} at most {error:.0e} from level 1")
     for parameter, tensor in levels[name].named_parameters():
         print(f"{'':9} {parameter:22} {tuple(tensor.shape)}")
-print("Level 2 is", Heads.whose)
 
 # %% [markdown]
 # Differences of a few units in the seventh digit are rounding. (By default, PyTorch's layer also has biases. Lesson 3
@@ -671,10 +650,6 @@ print("Level 2 is", Heads.whose)
 #
 # **Worked example.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight`
 # is $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(load_torch_weights)
 
 
 # %% nbgrader={"grade": false, "grade_id": "load_torch_weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -695,7 +670,7 @@ def load_torch_weights(ours: nn.Module, theirs: nn.MultiheadAttention) -> nn.Mod
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_load_torch_weights", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(load_torch_weights)  # NameError? Run the notebook's first cell
+check(load_torch_weights)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -707,16 +682,8 @@ grade(load_torch_weights)
 
 
 # %%
-def by_state_dict(ours, theirs):
-    """Until your function passes: the built-in layer once more, with the same state."""
-    ours = BuiltIn(theirs.embed_dim, theirs.num_heads)
-    ours.layer.load_state_dict(theirs.state_dict())
-    return ours
-
-
-load = use(load_torch_weights, otherwise=by_state_dict)
 theirs = nn.MultiheadAttention(512, 8, bias=False, batch_first=True)
-ours = load(Heads(512, 8), theirs)
+ours = load_torch_weights(MultiHeadAttention(512, 8), theirs)
 long = torch.randn(2, 32, 512, generator=generator)
 others = torch.randn(2, 20, 512, generator=generator)
 causal = torch.ones(32, 32, dtype=torch.bool).triu(diagonal=1)
@@ -727,7 +694,6 @@ with torch.no_grad():
         torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(weights.mean(dim=1), average, atol=1e-5, rtol=1e-4)
         print(f"equal: output {tuple(output.shape)}, weights {tuple(weights.shape)} against {tuple(average.shape)}")
-print("Weights moved by", load.whose)
 
 # %% [markdown]
 # ### Predict: a row of weights in training mode
@@ -741,7 +707,7 @@ predict("the sum of a row in training mode", ...)
 # %% tags=["demo"]
 with torch.random.fork_rng(devices=[]), torch.no_grad():
     torch.manual_seed(1)
-    noisy = Heads(D, H, dropout=0.25).train()
+    noisy = MultiHeadAttention(D, H, dropout=0.25).train()
     print("training:  ", noisy(sentences)[1][0, 0].sum(-1))
     print("evaluating:", noisy.eval()(sentences)[1][0, 0].sum(-1))
 
@@ -790,8 +756,7 @@ check(share_back)
 
 # %% tags=["demo"]
 # @title Twelve heads: the mean weight on the word itself, the word before, and the last time
-share = use(share_back)
-figures.show(figures.multi_head.twelve_heads(lm, twice, share), caption=f"Computed with {share.whose}.")
+figures.show(figures.multi_head.twelve_heads(lm, twice, share_back))
 
 # %% [markdown]
 # ### What each head looks at
@@ -873,16 +838,14 @@ check(silence)
 # `figures.bars(numbers, labels)`. Your finding is the growth for all four together, divided by the *sum* of the four single
 # growths. It is 1 if each head does work of its own.
 
+
 # %%
-quiet, merge = use(silence), use(merge_heads, torch_fallbacks.merge_heads)
-
-
 def loss_without(layer, heads):
     """The small model's loss on held-out stories while these heads of one layer are silent; [] silences none."""
     calls = itertools.count()  # the model merges once in each of its three layers
 
     def merge_without(outputs):
-        return merge(quiet(outputs, heads) if next(calls) % 3 == layer else outputs)
+        return merge_heads(silence(outputs, heads) if next(calls) % 3 == layer else outputs)
 
     with contextlib.redirect_stdout(io.StringIO()):
         return lm.compare(merge=merge_without)[0]
@@ -912,7 +875,7 @@ def learn_two_questions(n_heads, steps=300):
     generator = torch.Generator().manual_seed(0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        layer, read = Heads(32, n_heads), nn.Linear(32, 12)
+        layer, read = MultiHeadAttention(32, n_heads), nn.Linear(32, 12)
     optimizer = torch.optim.Adam([*layer.parameters(), *read.parameters()], lr=0.01)
     positions = torch.eye(8).expand(64, 8, 8)
     losses = []
@@ -960,7 +923,7 @@ predict("the worst number of heads", ...)
 # @title Loss curves of one head and of two, and the loss that each number of heads reaches
 runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
 drawn = figures.multi_head.by_number({n: losses for n, (losses, _) in runs.items()}, floor=0.5)
-figures.show(drawn, caption=f"Trained with {Heads.whose}.")
+figures.show(drawn)
 
 # %% tags=["demo"]
 # @title The weights of the two heads after training
@@ -996,7 +959,7 @@ class WrongHeads(nn.Module):
     def __init__(self, d_model, n_heads, mistake):
         super().__init__()
         self.n_heads = n_heads
-        self.split = split_by_reshape if mistake == "split" else torch_fallbacks.split_heads
+        self.split = split_by_reshape if mistake == "split" else split_heads
         for name in ("W_q", "W_k", "W_v", "W_o"):
             setattr(self, name, nn.Linear(d_model, d_model, bias=False))
 
@@ -1008,7 +971,7 @@ class WrongHeads(nn.Module):
 
 
 makers = {
-    "right": lambda: Heads(32, 4),
+    "right": lambda: MultiHeadAttention(32, 4),
     "wrong split": lambda: WrongHeads(32, 4, "split"),
     "wrong merge": lambda: WrongHeads(32, 4, "merge"),
 }
@@ -1059,7 +1022,7 @@ trained = {name: {which: learn(make, task) for which, make in makers.items()} fo
 
 # %% tags=["demo"]
 # @title The losses of all three on each task
-figures.show(figures.multi_head.three_tasks(trained), caption=f'"right" is {Heads.whose}.')
+figures.show(figures.multi_head.three_tasks(trained))
 
 # %% [markdown]
 # No task exposes both bugs. Copying, a usual first test, exposes neither.
@@ -1100,9 +1063,8 @@ check(shuffle_error)
 # @title The largest difference that each of the three tests finds
 from course.models import layer_tests
 
-unshuffled = use(shuffle_error)
 layers = {name: make() for name, make in makers.items()}
-layer_tests.report(layers, BuiltIn(32, 4), give_weights, unshuffled)
+layer_tests.report(layers, BuiltIn(32, 4), give_weights, shuffle_error)
 
 # %% [markdown]
 # ### What the tests find
@@ -1136,10 +1098,6 @@ predict("the parameters that eight heads add", ...)
 # **Worked example.** `nn.Linear(3, 2)` has $3 \cdot 2$ weights and 2 biases: 8. With its bias frozen: 6.
 # `nn.Sequential(a, a)`, where both entries are the same `nn.Linear(3, 3, bias=False)`: 9, not 18.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(count_parameters)
-
 
 # %% nbgrader={"grade": false, "grade_id": "count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(module: nn.Module) -> int:
@@ -1153,7 +1111,7 @@ def count_parameters(module: nn.Module) -> int:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_count_parameters", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(count_parameters)  # NameError? Run the notebook's first cell
+check(count_parameters)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -1162,22 +1120,15 @@ grade(count_parameters)
 
 
 # %%
-def by_flattening(module):
-    """Until your function passes: all parameters (none is frozen here) in one long vector."""
-    return nn.utils.parameters_to_vector(module.parameters()).numel()
-
-
-count = use(count_parameters, otherwise=by_flattening)
 for n_heads in (1, 2, 8, 64):
-    layer = Heads(512, n_heads)
-    print(f"width 512, {n_heads:2} heads of width {512 // n_heads:3}: {count(layer):,} parameters")
+    layer = MultiHeadAttention(512, n_heads)
+    print(f"width 512, {n_heads:2} heads of width {512 // n_heads:3}: {count_parameters(layer):,} parameters")
 table = nn.Embedding(1000, 64)
 read_out = nn.Linear(64, 1000, bias=False)
-untied = count(nn.ModuleList([table, read_out]))
+untied = count_parameters(nn.ModuleList([table, read_out]))
 read_out.weight = table.weight  # one table for reading in and for writing out
-tied = count(nn.ModuleList([table, read_out]))
+tied = count_parameters(nn.ModuleList([table, read_out]))
 print(f"a table of 1000 words, and its read-out: {untied:,}; tied: {tied:,}")
-print("Counted by", count.whose)
 
 # %% [markdown]
 # ## The model so far
@@ -1216,10 +1167,6 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 # $(1, 0)$ has the value 1 in head 0. The output that head 0 makes of it is $(5, 7)$, which is the first row of
 # $\mathbf{M}_0$. What is the second, for the word $(0, 1)$?
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(value_output_matrices)
-
 
 # %%
 def value_output_matrices(W_v: torch.Tensor, W_o: torch.Tensor, n_heads: int) -> torch.Tensor:
@@ -1249,8 +1196,7 @@ check(value_output_matrices)
 
 # %% tags=["demo"]
 # @title The diagram up to here, with the numbers of head 0
-one_head = use(attend)
-figures.show(figures.multi_head.so_far(one_head, X, heads[0]), caption=f"Computed with {one_head.whose}.")
+figures.show(figures.multi_head.so_far(attend, X, heads[0]))
 
 # %% [markdown]
 # **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2, where heads come from · [Are

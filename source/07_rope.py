@@ -24,8 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
-from course.models import exercise_fallbacks, torch_fallbacks
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, solution
 from torch import nn
 
 begin("07_rope")
@@ -117,10 +116,6 @@ figures.show(figures.rope.two_orders(plain_weights(X), plain_weights(X[permutati
 # | each token minus the mean | −3, −1, 4 | −1, 4, −3 | −1, 4, −3 | yes |
 # | the mean of everything up to and including it | 2, 3, 5 | 3, 5, 2 | 4, 6.5, 5 | no |
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(is_order_blind)
-
 
 # %% nbgrader={"grade": false, "grade_id": "is_order_blind", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def is_order_blind(attention, x: torch.Tensor, permutation: torch.Tensor) -> bool:
@@ -136,7 +131,7 @@ def is_order_blind(attention, x: torch.Tensor, permutation: torch.Tensor) -> boo
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_is_order_blind", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(is_order_blind)
+check(is_order_blind)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -148,11 +143,6 @@ grade(is_order_blind)
 
 
 # %%
-def first_output_turns_up(attention, x, permutation):
-    """A rough test: whether the first token's output is among the outputs for the permuted input."""
-    return bool((attention(x[permutation]) - attention(x)[0]).abs().amax(-1).min() < 1e-4)
-
-
 def causal(x):
     """`plain` with a causal mask: word i sees the words 0 … i."""
     future = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
@@ -160,15 +150,13 @@ def causal(x):
 
 
 added = torch.randn(6, 3, generator=torch.Generator().manual_seed(7))  # (T, D): a vector for each position
-blind = use(is_order_blind, otherwise=first_output_turns_up)
 for name, function in {
     "plain self-attention": plain,
     "its outputs, doubled": lambda x: 2 * plain(x),
     "with a causal mask": causal,
     "with a vector added for each position": lambda x: plain(x + added),
 }.items():
-    print(f"{name:38} order-blind: {blind(function, X, permutation)}")
-print("Computed with", blind.whose)
+    print(f"{name:38} order-blind: {is_order_blind(function, X, permutation)}")
 
 # %% [markdown]
 # A causal mask lets attention see some of the order. The transformer of 2017 added a vector for its position to each word,
@@ -205,26 +193,22 @@ check(turn)
 
 # %% tags=["demo"]
 # @title A slider: one vector, turned by hand
-turn_by = use(turn)
-sliders.slider(figures.rope.one_angle, turn_by)
-print("Dashed: the vector before it is turned. Computed with", turn_by.whose)
+sliders.slider(figures.rope.one_angle, turn)
+print("Dashed: the vector before it is turned.")
 
 # %% [markdown]
 # RoPE turns a vector of two numbers at position $m$ by $m$ radians:
 
 # %% tags=["demo"]
 # @title One vector at six positions
-turn_by = use(turn)
-figures.show(figures.rope.six_positions(turn_by), caption=f"Computed with {turn_by.whose}.")
+figures.show(figures.rope.six_positions(turn))
 
 # %% [markdown]
 # Now turn a query at position $m$ and a key at position $n$, and take their dot product. What changes the score?
 
 # %% tags=["demo"]
 # @title Sliders: the positions of a query and of a key
-turn_by = use(turn)
-sliders.slider(figures.rope.two_positions, turn_by)
-print("Computed with", turn_by.whose)
+sliders.slider(figures.rope.two_positions, turn)
 
 # %% [markdown]
 # In the first three pictures of the strip the gap is 1. The whole picture turns, but the dot product stays the same, because it
@@ -262,10 +246,6 @@ predict("the gap that looks like 0", ...)
 # `dim = 8` and `base = 16` the exponents are $0, -\tfrac14, -\tfrac12, -\tfrac34$, the frequencies $1, \tfrac12,
 # \tfrac14, \tfrac18$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(rope_frequencies)
-
 
 # %% nbgrader={"grade": false, "grade_id": "rope_frequencies", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
@@ -291,12 +271,10 @@ grade(rope_frequencies)
 
 # %% tags=["demo"]
 # @title The clocks of four pairs
-speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
-figures.show(figures.rope.clocks(speeds(8), [0, 1, 10, 100, 1000]), caption=f"Computed with {speeds.whose}.")
+figures.show(figures.rope.clocks(rope_frequencies(8), [0, 1, 10, 100, 1000]))
 
 # %%
-speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
-rounds = 2 * math.pi / speeds(64)  # (32,)
+rounds = 2 * math.pi / rope_frequencies(64)  # (32,)
 print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1]:,.0f} positions.")
 
 # %% [markdown]
@@ -329,10 +307,6 @@ print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1
 # position $\pi$ the first pair makes half a turn: $(1, 2)$ becomes $(-1, -2)$. The second makes a quarter turn, which takes
 # $(x, y)$ to $(-y, x)$: $(3, 4)$ becomes $(-4, 3)$. The result is $(-1, -2, -4, 3)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(apply_rope)
-
 
 # %% nbgrader={"grade": false, "grade_id": "apply_rope", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) -> torch.Tensor:
@@ -364,9 +338,8 @@ grade(apply_rope)
 # models have such layers too.) Compare its loss with your rotation and without it:
 
 # %%
-rotate = use(apply_rope, exercise_fallbacks.apply_rope)
 lm = small_lm.load()
-lm.compare(rope=rotate)
+lm.compare(rope=apply_rope)
 no_rotation, _ = lm.compare(rope=lambda x, positions: x)
 
 # %% [markdown]
@@ -400,14 +373,13 @@ def gap_score(q: torch.Tensor, k: torch.Tensor, m: int, n: int) -> torch.Tensor:
 check(gap_score)
 
 # %%
-score = use(gap_score)
 q, k = torch.randn(2, 64, generator=torch.Generator().manual_seed(1))
-print(f"Computed with {score.whose}\n\nthe same gap:")
+print("the same gap:")
 for m, n in ((1, 4), (10, 13), (50, 53), (100, 103), (4000, 4003), (9000, 9003)):
-    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(q, k, m, n).item():8.4f}")
+    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {gap_score(q, k, m, n).item():8.4f}")
 print("\nother gaps:")
 for m, n in ((1, 1), (1, 2), (1, 6), (4, 1), (10, 40)):
-    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(q, k, m, n).item():8.4f}")
+    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {gap_score(q, k, m, n).item():8.4f}")
 
 # %% [markdown]
 # ### Predict: a hundred positions further on
@@ -419,7 +391,7 @@ for m, n in ((1, 1), (1, 2), (1, 6), (4, 1), (10, 40)):
 predict("the loss a hundred positions further on", ...)
 
 # %%
-moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions + 100))
+moved_on, as_before = lm.compare(rope=lambda x, positions: apply_rope(x, positions + 100))
 
 # %% [markdown]
 # ### How exact? (extra)
@@ -434,7 +406,7 @@ moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions +
 def gap_error(start):
     """The error of a score at the gap 3 from `start` on, in units of |q| |k|: the mean and the largest."""
     q, k = torch.randn(2, 300, 1, 64, generator=torch.Generator().manual_seed(1))
-    at, frequencies = torch.arange(start, start + 40), speeds(64)
+    at, frequencies = torch.arange(start, start + 40), rope_frequencies(64)
 
     def score_of(m, n, dtype):  # with pairs as complex numbers; the angles are in this dtype
         turns = [
@@ -487,17 +459,17 @@ def score_table(rotate_query, rotate_key, T=8):
 
 def counted(x):
     """x (T, dim) rotated by the positions 0 … T-1."""
-    return rotate(x, torch.arange(x.shape[-2]))
+    return apply_rope(x, torch.arange(x.shape[-2]))
 
 
 # %% tags=["demo"]
 # @title The scores at all pairs of positions
 drawn = figures.rope.score_tables({"query and key rotated": score_table(counted, counted)})
-figures.show(drawn, caption=f"One query, one key, at 8 times 8 positions. Computed with {rotate.whose}.")
+figures.show(drawn, caption="One query, one key, at 8 times 8 positions.")
 
 # %% tags=["demo"]
 # @title The score against the gap, around three positions
-figures.show(figures.rope.against_gap(rotate, q, k), caption=f"Computed with {rotate.whose}.")
+figures.show(figures.rope.against_gap(apply_rope, q, k))
 
 # %% [markdown]
 # The curve is not symmetric, and it is not highest at the gap 0. The gap that a head prefers depends on $\mathbf{q}$ and
@@ -526,10 +498,6 @@ figures.show(figures.rope.layouts(8))
 #
 # **Worked example.** $(x_0, x_1, x_2, x_3, x_4, x_5)$ becomes $(x_0, x_2, x_4,\; x_1, x_3, x_5)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(to_half_split)
-
 
 # %% nbgrader={"grade": false, "grade_id": "to_half_split", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def to_half_split(x: torch.Tensor) -> torch.Tensor:
@@ -557,21 +525,15 @@ grade(to_half_split)
 
 
 # %%
-def eight_numbers_only(x):
-    """The reordering, for vectors of eight numbers only."""
-    return x[..., [0, 2, 4, 6, 1, 3, 5, 7]]
-
-
-halve = use(to_half_split, otherwise=eight_numbers_only)
-turned_units = rotate(torch.eye(8)[:, None], torch.tensor([1]), 4.0)[:, 0]  # (8, 8): row i is unit vector i, turned
+turned_units = apply_rope(torch.eye(8)[:, None], torch.tensor([1]), 4.0)[:, 0]  # (8, 8): row i is unit vector i, turned
 R_neighbours = turned_units.mT
-P = halve(torch.eye(8)).mT
+P = to_half_split(torch.eye(8)).mT
 R_halves = P @ R_neighbours @ P.mT
 
 # %% tags=["demo"]
 # @title The rotation of neighbours, the permutation, and the rotation of halves
 drawn = figures.rope.as_matrices(R_neighbours, P, R_halves)
-figures.show(drawn, caption=f"Computed with {rotate.whose} and {halve.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # ### Step: rotate in the other layout (extra)
@@ -596,12 +558,11 @@ check(rotate_halves)
 # Now reorder and then rotate halves, or rotate neighbours and then reorder. The result is the same:
 
 # %%
-turn_halves = use(rotate_halves)
 x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(3))  # (..., T, dim)
 positions = torch.tensor([3, 0, 17, 5, 250])
-reordered = (turn_halves(halve(x), positions) - halve(rotate(x, positions))).abs().max()
-mixed_up = (turn_halves(x, positions) - rotate(x, positions)).abs().max()
-print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f} (computed with {turn_halves.whose})")
+reordered = (rotate_halves(to_half_split(x), positions) - to_half_split(apply_rope(x, positions))).abs().max()
+mixed_up = (rotate_halves(x, positions) - apply_rope(x, positions)).abs().max()
+print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f}")
 
 # %% [markdown]
 # If you reorder queries *and* keys, every score stays the same: a dot product does not depend on the order of its terms.
@@ -632,10 +593,6 @@ print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f}
 # At position 0 nothing turns; at position 1 the query and key become $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with
 # itself and $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$. The output is $(2, 0)$ for both, because
 # values are not rotated.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(RotarySelfAttention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "RotarySelfAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -688,22 +645,20 @@ from grading.judge import grade
 grade(RotarySelfAttention)
 ### END HIDDEN TESTS
 
+
 # %%
-Rotary = use(RotarySelfAttention, otherwise=torch_fallbacks.RotarySelfAttention)
-
-
 def make_rotary(d_model, n_heads, seed=0):
     """A module with reproducible weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Rotary(d_model, n_heads)
+        return RotarySelfAttention(d_model, n_heads)
 
 
 # %% [markdown]
 # Put your module into all three layers of the small model:
 
 # %% tags=["demo"]
-with_yours, with_the_builtin = lm.compare(module=Rotary)
+with_yours, with_the_builtin = lm.compare(module=RotarySelfAttention)
 
 # %% [markdown]
 # ### Two equal words (extra)
@@ -725,14 +680,13 @@ with torch.no_grad():
 scrambled = torch.tensor([4, 2, 0, 5, 1, 3])
 for name, output, where in (("all 0", same_place, torch.zeros(6)), ("0 … 5", in_order, torch.arange(6))):
     apart = (output[0, 0] - output[0, 4]).norm().item()
-    sees = not blind(lambda x, where=where: attention(x[None], where)[0][0].detach(), spoken[0], scrambled)
+    sees = not is_order_blind(lambda x, where=where: attention(x[None], where)[0][0].detach(), spoken[0], scrambled)
     print(f"positions {name}: the two 'to' are {apart:.3f} apart; sees the order: {sees}")
-print("Computed with", Rotary.whose)
 
 # %% tags=["demo"]
 # @title The weights of the first head, without and with positions
 drawn = figures.rope.with_positions(same_weights[0, 0], order_weights[0, 0], hamlet)
-figures.show(drawn, caption=f"Computed with {Rotary.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # ### Does it learn? (extra)
@@ -767,7 +721,7 @@ def train_on_the_one_before(in_order, steps=200, T=8):
 runs = {name: train_on_the_one_before(name == "in order") for name in ("all positions 0", "in order")}
 figures.show(
     figures.losses({name: run[0] for name, run in runs.items()}, {"guessing, ln 7": math.log(7)}, every=10),
-    caption=f"Naming the token before. Computed with {Rotary.whose}.",
+    caption="Naming the token before.",
 )
 
 # %% tags=["demo"]
@@ -801,7 +755,6 @@ def rows_to_halves(W: torch.Tensor, n_heads: int) -> torch.Tensor:
 check(rows_to_halves)
 
 # %%
-reorder = use(rows_to_halves)
 tokens = torch.randn(3, 7, 16, generator=torch.Generator().manual_seed(4))  # (B, T, D)
 where = torch.tensor([0, 1, 2, 10, 11, 400, 401])
 
@@ -813,10 +766,10 @@ def scores_with(W_q, W_k, turned):
 
 
 W_q, W_k, _ = attention.W_qkv.weight.detach().chunk(3)
-expected = scores_with(W_q, W_k, rotate)
-moved = scores_with(reorder(W_q, 2), reorder(W_k, 2), turn_halves)
-careless = scores_with(W_q, W_k, turn_halves)
-print(f"Scores differ by {(moved - expected).abs().max():.6f} with reordered rows (computed with {reorder.whose}),")
+expected = scores_with(W_q, W_k, apply_rope)
+moved = scores_with(rows_to_halves(W_q, 2), rows_to_halves(W_k, 2), rotate_halves)
+careless = scores_with(W_q, W_k, rotate_halves)
+print(f"Scores differ by {(moved - expected).abs().max():.6f} with reordered rows,")
 print(f"and by up to {(careless - expected).abs().max():.1f} with the rows as they were.")
 
 # %% [markdown]
@@ -827,7 +780,7 @@ print(f"and by up to {(careless - expected).abs().max():.1f} with the rows as th
 # %%
 TRAINED = 96  # tokens
 texts = lm.encode(small_lm.held_out(4000))[: 16 * 2 * TRAINED].view(16, 2 * TRAINED)
-as_trained = lm.losses_with(texts, rope=rotate)  # (16, 191): the loss of each word but the first
+as_trained = lm.losses_with(texts, rope=apply_rope)  # (16, 191): the loss of each word but the first
 first_half, second_half = as_trained[:, : TRAINED - 1].mean().item(), as_trained[:, TRAINED - 1 :].mean().item()
 
 # %% [markdown]
@@ -847,7 +800,7 @@ print(f"loss of positions 1 to 95: {first_half:.2f}; of positions 96 to 191: {se
 # angles. The slow pairs made only a fraction of a turn, and longer gaps turn them to new angles.
 
 # %%
-turns = TRAINED * speeds(24) / (2 * math.pi)  # the model's heads have 24 numbers
+turns = TRAINED * rope_frequencies(24) / (2 * math.pi)  # the model's heads have 24 numbers
 print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in enumerate(turns[:7].tolist())), "…")
 
 # %% [markdown]
@@ -875,10 +828,6 @@ print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in
 # $\tfrac12, \tfrac14, \tfrac18, \tfrac1{16}$. For YaRN with `length` $= 8\pi$, `low` 1 and `high` 3, the pairs turn 4, 2, 1
 # and ½ times, so $g$ is $1, \tfrac12, 0, 0$ and the result $1, \tfrac38, \tfrac18, \tfrac1{16}$. For `dim = 4` the larger base
 # is $16 \cdot 2^{4/2} = 64$, which gives $1, \tfrac18$ instead of $1, \tfrac14$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(scaled_frequencies)
 
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_frequencies", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -939,19 +888,16 @@ check(rope_with)
 # The same weights read the same texts, without further training. Here `high` is 4: with the default, 32, no pair would keep its
 # frequency.
 
+
 # %%
-slower = use(scaled_frequencies, exercise_fallbacks.scaled_frequencies)
-turn_with = use(rope_with)
-
-
 def losses_at(frequencies, ids=texts):
     """The small model's loss of each word but the first, rotating with these 12 frequencies. ids (B, T) -> (B, T - 1)."""
-    return lm.losses_with(ids, rope=lambda x, positions: turn_with(x, positions, frequencies))
+    return lm.losses_with(ids, rope=lambda x, positions: rope_with(x, positions, frequencies))
 
 
-readings = {"as trained": losses_at(speeds(24))}
+readings = {"as trained": losses_at(rope_frequencies(24))}
 for method in ("interpolation", "base", "yarn"):
-    readings[method] = losses_at(slower(24, method, 2.0, TRAINED, high=4.0))
+    readings[method] = losses_at(scaled_frequencies(24, method, 2.0, TRAINED, high=4.0))
 for method, losses in readings.items():
     halves = [half.mean().item() for half in (losses[:, : TRAINED - 1], losses[:, TRAINED - 1 :])]
     print(f"{method:14} loss in the first half {halves[0]:.2f}, in the second {halves[1]:.2f}")
@@ -959,7 +905,7 @@ for method, losses in readings.items():
 # %% tags=["demo"]
 # @title The loss by position: before, and with three remedies
 drawn = figures.rope.by_position(readings, TRAINED)
-figures.show(drawn, caption=f"Computed with {slower.whose} and {turn_with.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # Interpolation slows down the pairs that tell neighbours apart, so the first half gets worse. The larger base keeps those
@@ -993,7 +939,7 @@ figures.show(drawn, caption=f"Computed with {slower.whose} and {turn_with.whose}
 # number of the pair, counted from 0, that raises the loss most when it is stopped. Compare it with the turns in section 8.
 
 # %%
-frequencies = speeds(24)  # (12,)
+frequencies = rope_frequencies(24)  # (12,)
 
 # Your code: the loss with each pair stopped, and a plot
 
@@ -1052,10 +998,6 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 # **Worked example.** Eight heads: the slopes are $\tfrac12, \tfrac14, \dots, \tfrac1{256}$. In the second head, a query and a
 # key three positions apart get $-\tfrac34$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(alibi_bias)
-
 
 # %%
 def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
@@ -1079,8 +1021,8 @@ check(alibi_bias)
 
 # %% tags=["demo"]
 # @title What you have built so far
-drawn = figures.rope.so_far(attention, spoken, rotate)
-figures.show(drawn, caption=f"Computed with {rotate.whose} and {Rotary.whose}.")
+drawn = figures.rope.so_far(attention, spoken, apply_rope)
+figures.show(drawn)
 
 # %% [markdown]
 # **To read on:** Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), sections 3.2 and 3.4 · Biderman et al., [Rotary

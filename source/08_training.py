@@ -24,7 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, solution
 from torch import nn
 
 begin("08_training")
@@ -55,8 +55,7 @@ predict("quiz 3", ...)  # "they are shuffled alike", "nothing" or "each of them 
 import itertools
 import time
 
-from course.models import modern_lm
-from course.notebook.training_progress import TrainingProgress
+from course.notebook.progress_bars import TrainingProgress
 
 device = "cuda" if torch.cuda.is_available() else "cpu"  # random generators stay on the CPU
 print("Training on:", torch.cuda.get_device_name() if device == "cuda" else "the CPU")
@@ -165,10 +164,6 @@ predict("the predictions in a window", ...)
 # **Worked example.** The text is 5, 6, 7, 8, and `block_size` is 3. A window with its targets takes four tokens, so it can only
 # start at 0: inputs 5, 6, 7 and targets 6, 7, 8. A text of six tokens has three starts.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(get_batch)
-
 
 # %% nbgrader={"grade": false, "grade_id": "get_batch", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def get_batch(
@@ -191,7 +186,7 @@ def get_batch(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_get_batch", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(get_batch)
+check(get_batch)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -199,21 +194,9 @@ grade(get_batch)
 ### END HIDDEN TESTS
 
 # %%
-turn = itertools.count()
-
-
-def in_order(data, block_size, batch_size, generator):
-    """The text in fixed pieces, one after the other. Nothing is random."""
-    pieces = data.unfold(0, block_size + 1, block_size)  # (number of pieces, block_size + 1)
-    rows = pieces[[next(turn) % len(pieces) for _ in range(batch_size)]]
-    return rows[:, :-1], rows[:, 1:]
-
-
-batch = use(get_batch, otherwise=in_order)
-
 # %% tags=["demo"]
 # @title How often each start is drawn from a text of 13 tokens
-figures.show(figures.training_runs.drawn_starts(batch), caption=f"Computed with {batch.whose}.")
+figures.show(figures.training_runs.drawn_starts(get_batch))
 
 # %% [markdown]
 # ## 3. How surprised is it?
@@ -253,10 +236,6 @@ predict("the loss of a model that knows nothing", ...)
 # $\tfrac14$. The targets are 0 and 1. The surprises are $\ln\tfrac43 = 0.288$ and $\ln 4 = 1.386$, and the loss is their mean,
 # 0.837. If the second target is −100, the loss is 0.288.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(language_model_loss)
-
 
 # %% nbgrader={"grade": false, "grade_id": "language_model_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def language_model_loss(logits: torch.Tensor, targets: torch.Tensor, ignore_index: int = -100) -> torch.Tensor:
@@ -290,12 +269,6 @@ grade(language_model_loss)
 
 
 # %%
-def by_torch(logits, targets, ignore_index=-100):
-    """PyTorch's loss, which expects the N logits in dimension 1."""
-    return F.cross_entropy(logits.mT, targets, ignore_index=ignore_index)
-
-
-loss_of = use(language_model_loss, otherwise=by_torch)
 pairs = torch.zeros(N, N, device=device)
 pairs.index_put_((train_ids[:-1], train_ids[1:]), torch.ones(len(train_ids) - 1, device=device), accumulate=True)
 counted = {  # (N, N): the logits of what follows each token; a small number keeps unseen pairs possible
@@ -304,10 +277,9 @@ counted = {  # (N, N): the logits of what follows each token; a small number kee
     "bigram": (pairs + 0.01).log(),
 }
 some = held_out[:3001]
-lines = {name: loss_of(table[some[:-1]][None], some[None, 1:]).item() for name, table in counted.items()}
+lines = {name: language_model_loss(table[some[:-1]][None], some[None, 1:]).item() for name, table in counted.items()}
 for name, loss in lines.items():
     print(f"{name:8} {loss:.2f} nats per token, like a choice among {math.exp(loss):5.1f} equally likely tokens")
-print("Computed with", loss_of.whose)
 
 # %% [markdown]
 # The last number of each line, $e^{\mathcal{L}}$, is the **perplexity**. The next picture shows the surprise token by token.
@@ -317,8 +289,8 @@ print("Computed with", loss_of.whose)
 # @title The surprise at each token of a held-out story
 quote = held_out[:24]
 by_counting = {name: counted[name][quote[:-1]] for name in ("unigram", "bigram")}
-drawn = figures.training_runs.surprises(loss_of, quote, words, by_counting)
-figures.show(drawn, caption=f"The beginning of a held-out story, by two baselines. Computed with {loss_of.whose}.")
+drawn = figures.training_runs.surprises(language_model_loss, quote, words, by_counting)
+figures.show(drawn, caption="The beginning of a held-out story, by two baselines.")
 
 # %% [markdown]
 # ## 4. A block, and a model
@@ -375,10 +347,6 @@ predict("the part with more parameters", ...)
 # the identity, it returns $(1, -1)$, and $\mathbf{x}$ becomes $(4, 0)$. If the MLP's last Linear is all 0, the block returns
 # $(4, 0)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(TransformerBlock)
-
 
 # %% nbgrader={"grade": false, "grade_id": "TransformerBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class TransformerBlock(nn.Module):
@@ -421,22 +389,6 @@ grade(TransformerBlock)
 
 
 # %%
-class BuiltInBlock(nn.TransformerEncoderLayer):
-    """PyTorch's block, set to pre-norm and GELU. It has no biases, and dropout in more places."""
-
-    def __init__(self, d_model, n_heads, dropout=0.0):
-        sizes = {"nhead": n_heads, "dim_feedforward": 4 * d_model, "dropout": dropout}
-        # `F.gelu` itself makes PyTorch 2.2 take a fast path that needs biases
-        options = {"activation": lambda x: F.gelu(x), "batch_first": True, "norm_first": True, "bias": False}
-        super().__init__(d_model, **sizes, **options)
-
-    def forward(self, x, mask=None):
-        return super().forward(x, src_mask=mask)
-
-
-Block = use(TransformerBlock, otherwise=BuiltInBlock)
-
-
 class LanguageModel(nn.Module):
     """Ids (B, T), with T up to block_size -> logits (B, T, N) of the next token at each position."""
 
@@ -460,18 +412,10 @@ class LanguageModel(nn.Module):
 
 
 def make_model(seed=0, kind=LanguageModel, **sizes):
-    """A model with reproducible weights, on the device. If your blocks fail at this size, it has PyTorch's."""
-    for block in (Block, BuiltInBlock):
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            torch.manual_seed(seed)
-            model = kind(block, **sizes).to(device)
-            try:
-                for T in (model.block_size, 2):
-                    model(torch.zeros(1, T, dtype=torch.int64, device=device))
-                break
-            except Exception as error:
-                print(f"Your TransformerBlock fails on a text of {T} tokens, so PyTorch's is used instead: {error}")
-    return model
+    """A model with reproducible weights, on the device."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return kind(TransformerBlock, **sizes).to(device)
 
 
 # %% [markdown]
@@ -481,14 +425,13 @@ def make_model(seed=0, kind=LanguageModel, **sizes):
 
 # %% tags=["demo"]
 model = make_model()
-at_first = loss_of(model(train_ids[None, :64]), train_ids[None, 1:65]).item()
+at_first = language_model_loss(model(train_ids[None, :64]), train_ids[None, 1:65]).item()
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters; loss {at_first:.2f}, uniform {lines['uniform']:.2f}")
 changed = train_ids[:64].clone()
 changed[-1] = (changed[-1] + 1) % N
 with torch.no_grad():
     moved = (model(changed[None]) - model(train_ids[None, :64]))[0].abs().amax(-1)  # (T,)
 print(f"With another last token, logits change by {moved[-1]:.2f} there, by {moved[:-1].max():.0e} before it.")
-print("Computed with", Block.whose)
 
 # %% [markdown]
 # ## 5. A block of today
@@ -606,10 +549,6 @@ check(rotate)
 # position 0 nothing turns, and a single position attends to itself, so attention returns $\operatorname{norm}(\mathbf{x}) =
 # (0.2, 1.4)$, and $\mathbf{x}$ becomes $(1.2, 8.4)$. If `W_down` is all 0, the block returns this.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(ModernBlock)
-
 
 # %% nbgrader={"grade": false, "grade_id": "ModernBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ModernBlock(nn.Module):
@@ -670,13 +609,12 @@ grade(ModernBlock)
 # %%
 from course.models.own_blocks import OwnBlocksLM
 
-Modern = use(ModernBlock, otherwise=modern_lm.Block)
-with_yours = OwnBlocksLM(Modern, weights=small_lm.load())
+with_yours = OwnBlocksLM(ModernBlock, weights=small_lm.load())
 as_shipped = small_lm.load()
 some_windows = held_out.cpu()[: 8 * 64].view(8, 64)
 with torch.no_grad():
     losses = [F.cross_entropy(m(some_windows)[:, :-1].mT, some_windows[:, 1:]) for m in (with_yours, as_shipped)]
-print(f"Loss with {with_yours.whose}: {losses[0]:.4f}. With the built-in: {losses[1]:.4f}.")
+print(f"Loss with ModernBlock: {losses[0]:.4f}. With the built-in: {losses[1]:.4f}.")
 
 # %% [markdown]
 # ## 6. How large a step?
@@ -727,10 +665,6 @@ sliders.slider(figures.training_runs.descend)
 # **Worked example.** Four steps of warm-up, twelve in all, peak 0.1. Step 0 has $0.1 \cdot \tfrac14 = 0.025$, step 3 has $0.1$,
 # and so has step 4, where $r = 0$. At step 8, $r = \tfrac12$ and the cosine is 0: $0.05$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(learning_rate)
-
 
 # %% nbgrader={"grade": false, "grade_id": "learning_rate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learning_rate(step: int, warmup: int, total: int, peak: float, floor: float = 0.0) -> float:
@@ -758,20 +692,9 @@ grade(learning_rate)
 ### END HIDDEN TESTS
 
 
-# %%
-def in_stairs(step, warmup, total, peak, floor=0.0):
-    """Half the peak during the warm-up, then from the peak to the floor in five stairs."""
-    if step < warmup:
-        return peak / 2
-    stair = min(4, 5 * (step - warmup) // (total - warmup))  # 0 … 4
-    return peak + (floor - peak) * stair / 4
-
-
-rate = use(learning_rate, otherwise=in_stairs)
-
 # %% tags=["demo"]
 # @title Three schedules
-figures.show(figures.training_runs.schedules(rate), caption=f"Computed with {rate.whose}.")
+figures.show(figures.training_runs.schedules(learning_rate))
 
 # %% [markdown]
 # ## 7. One step
@@ -806,10 +729,6 @@ figures.show(figures.training_runs.schedules(rate), caption=f"Computed with {rat
 #
 # **Worked example.** Two parameters with the gradient $(3, 4)$, SGD with $\eta = 0.1$. Its length is 5, so the clipped
 # gradient is $(0.6, 0.8)$, and the parameters move by $(-0.06, -0.08)$. The gradient $(0.3, 0.4)$ would not be clipped.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(train_step)
 
 
 # %% nbgrader={"grade": false, "grade_id": "train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -847,23 +766,13 @@ grade(train_step)
 
 
 # %%
-def plain_step(model, optimizer, inputs, targets):
-    """The step of lessons 6 and 7, which neither clips nor sets the mode."""
-    loss = F.cross_entropy(model(inputs).mT, targets)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-
-step = use(train_step, otherwise=plain_step)
-few = batch(train_ids, 32, 8, torch.Generator().manual_seed(8))  # inputs and targets, (8, 32)
-others = batch(held_out, 32, 32, torch.Generator().manual_seed(9))  # from held-out stories
+few = get_batch(train_ids, 32, 8, torch.Generator().manual_seed(8))  # inputs and targets, (8, 32)
+others = get_batch(held_out, 32, 32, torch.Generator().manual_seed(9))  # from held-out stories
 
 # %% tags=["demo"]
 # @title Sixty steps on one batch
-drawn = figures.training_runs.one_batch(make_model, step, loss_of, few, others, lines["uniform"])
-figures.show(drawn, caption=f"Computed with {step.whose}.")
+drawn = figures.training_runs.one_batch(make_model, train_step, language_model_loss, few, others, lines["uniform"])
+figures.show(drawn)
 
 # %% [markdown]
 # ## 8. Looking without touching
@@ -894,10 +803,6 @@ predict("twenty measurements", ...)
 #
 # **Worked example.** A model that was in training mode is in training mode afterwards, and one that was in eval mode is in
 # eval mode. The loss is the same number in both cases.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(evaluate)
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluate", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -932,19 +837,15 @@ def in_any_mode(model, inputs, targets):
         return F.cross_entropy(model(inputs).mT, targets).item()
 
 
-measure = use(evaluate, otherwise=in_any_mode)
-
-
 # %% tags=["demo"]
 # @title Twenty measurements in each mode
 def train_leaky(model, optimizer, generator):
-    step(model, optimizer, *batch(train_ids, 32, 16, generator))
+    train_step(model, optimizer, *get_batch(train_ids, 32, 16, generator))
 
 
-measured = in_any_mode, measure, others, measure.whose
+measured = in_any_mode, evaluate, others, "evaluate"
 figures.show(
     figures.training_runs.twenty_measurements(make_model, train_leaky, *measured),
-    caption="" if measure.passes else "Both rows are in training mode until your evaluate passes, so they look alike.",
 )
 
 # %% [markdown]
@@ -970,10 +871,6 @@ figures.show(
 # **Worked example.** After 0 this model predicts 1, after 1 it predicts 2, after 2 it predicts 3, after 3 it predicts 0.
 # Greedy, with the prompts $(0)$ and $(2)$ and five tokens to add, the rows become $(0, 1, 2, 3, 0, 1)$ and $(2, 3, 0, 1, 2,
 # 3)$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(generate)
 
 
 # %% nbgrader={"grade": false, "grade_id": "generate", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1018,20 +915,6 @@ grade(generate)
 
 
 # %%
-def first_or_second(model, prompt, n_tokens, temperature=1.0, generator=None):
-    """Each next token is the likeliest one or, with probability temperature / 5, the second."""
-    text = prompt
-    for _ in range(n_tokens):
-        with torch.no_grad():
-            two = model(text[:, -model.block_size :])[:, -1].topk(2).indices  # (B, 2)
-        second = torch.rand(len(text), 1, generator=generator) < temperature / 5
-        text = torch.hstack([text, two.gather(1, second.long().to(text.device))])
-    return text
-
-
-write = use(generate, otherwise=first_or_second)
-
-
 @torch.no_grad()
 def foresight(model, ids):
     """Logits (L - 1, N) of what comes after each token of a text (L,), from at most block_size tokens before it."""
@@ -1044,12 +927,11 @@ def foresight(model, ids):
 def page(model, temperature, prompt="The captain", n_tokens=70):
     """A picture of what the model writes after a prompt."""
     generator = torch.Generator().manual_seed(11)
-    ids = write(model, course_model.encode(prompt)[None].to(device), n_tokens, temperature, generator)[0]
+    ids = generate(model, course_model.encode(prompt)[None].to(device), n_tokens, temperature, generator)[0]
     surprise = -foresight(model, ids).log_softmax(-1).gather(-1, ids[1:, None])[:, 0]  # (L - 1,)
     pieces = [course_model.decode(ids[:i]) for i in range(len(ids) + 1)]
     added = [after[len(before) :] for before, after in itertools.pairwise(pieces)]
-    title = f"temperature {temperature}, written with {write.whose}"
-    return figures.training.page(added, F.pad(surprise, (1, 0)).cpu(), title)
+    return figures.training.page(added, F.pad(surprise, (1, 0)).cpu(), f"temperature {temperature}")
 
 
 # %% tags=["demo"]
@@ -1074,10 +956,6 @@ figures.show(page(model, 1.0))
 #
 # **Worked example.** With `steps=10` there is one step of warm-up. The rates of steps 0, 1 and 2 are 1, 1 and 0.97 times the
 # peak.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(train)
 
 
 # %% nbgrader={"grade": false, "grade_id": "train", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1116,19 +994,12 @@ grade(train)
 
 
 # %%
-def plain_training(model, data, steps, batch_size, generator, peak=3e-3):
-    """A loop without a schedule."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=peak / 3)
-    return [step(model, optimizer, *batch(data, model.block_size, batch_size, generator)) for _ in range(steps)]
-
-
 def all_windows(ids, T):
     """A text in consecutive windows: inputs and targets, (n, T) each."""
     n = (len(ids) - 1) // T
     return ids[: n * T].view(n, T), ids[1 : n * T + 1].view(n, T)
 
 
-learn = use(train, otherwise=plain_training)
 unseen = all_windows(held_out[:3_000], 64)
 
 # %% [markdown]
@@ -1147,15 +1018,14 @@ def trained_for(model, seconds, peak=2e-3):
     while time.process_time() - begun < seconds:
         for group in optimizer.param_groups:
             group["lr"] = peak * min(1.0, (steps + 1) / 10)
-        step(model, optimizer, *batch(train_ids, model.block_size, 16, generator))
+        train_step(model, optimizer, *get_batch(train_ids, model.block_size, 16, generator))
         steps += 1
-    return steps, float(measure(model, *unseen))
+    return steps, float(evaluate(model, *unseen))
 
 
-for name, model in {"plain": make_model(), "modern": OwnBlocksLM(Modern).to(device)}.items():
+for name, model in {"plain": make_model(), "modern": OwnBlocksLM(ModernBlock).to(device)}.items():
     steps, loss = trained_for(model, seconds=4)
     print(f"{name:6} {steps:3} steps in 4 CPU seconds, held-out loss {loss:.2f}")
-print(f"Computed with {Block.whose} and {Modern.whose}.")
 
 # %% [markdown]
 # Four seconds and a single seed prove little. So we recorded a longer comparison: each kind of block for 20 CPU seconds, with
@@ -1217,26 +1087,25 @@ chosen = "modern"  # or "plain"
 # done, and calls `look` about ten times to measure the held-out loss.
 
 # %% tags=["demo"]
-model = make_model() if chosen == "plain" else OwnBlocksLM(Modern, weights=small_lm.empty()).to(device)
-blocks = Block if chosen == "plain" else Modern
+model = make_model() if chosen == "plain" else OwnBlocksLM(ModernBlock, weights=small_lm.empty()).to(device)
 seen_at, held_out_losses = [], []
 steps = 600
 
 
 def look(done):
     seen_at.append(done)
-    held_out_losses.append(float(measure(model, *unseen)))
+    held_out_losses.append(float(evaluate(model, *unseen)))
     return f"held out {held_out_losses[-1]:.2f}"
 
 
 with TrainingProgress(model, steps, look, every=steps // 10):
-    found = learn(model, train_ids, steps, 16, torch.Generator().manual_seed(0), 4e-3)
+    found = train(model, train_ids, steps, 16, torch.Generator().manual_seed(0), 4e-3)
 training_losses = [float(loss) for loss in found]
 
 # %% tags=["demo"]
 # @title The loss in training and on held-out stories, with three baselines
 drawn = figures.training_runs.course_of_training(training_losses, (seen_at, held_out_losses), lines)
-figures.show(drawn, caption=f"Computed with {learn.whose} and {blocks.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # The model first learns how frequent each token is, and reaches the unigram baseline. Then it learns pairs. Below the bigram
@@ -1257,8 +1126,8 @@ sliders.slider(figures.training_runs.written, page, model)
 # %% tags=["demo"]
 # @title The same tokens, by the bigram baseline and by the trained model
 both = {"bigram": by_counting["bigram"], "the trained model": foresight(model, quote)}
-drawn = figures.training_runs.surprises(loss_of, quote, words, both)
-figures.show(drawn, caption=f"The surprise at each token of the same held-out story. Computed with {learn.whose}.")
+drawn = figures.training_runs.surprises(language_model_loss, quote, words, both)
+figures.show(drawn, caption="The surprise at each token of the same held-out story.")
 
 # %% [markdown]
 # The next cell keeps your model for later lessons, and compares it with the course's own, which was trained for five times as
@@ -1266,10 +1135,10 @@ figures.show(drawn, caption=f"The surprise at each token of the same held-out st
 
 # %% tags=["demo"]
 mine = model.to_small_lm() if chosen != "plain" else None
-if mine and learn.passes and Modern.passes:
-    small_lm.keep(mine)
+if mine:
+    small_lm.keep(mine, made_with=[train, ModernBlock])
 else:
-    print("Nothing is kept: train and ModernBlock must pass, and the chosen block must be the modern one.")
+    print("Nothing is kept: later lessons need the modern block.")
 for name, each in {"this model": mine, "the course's model": small_lm.load()}.items():
     if each:
         print(
@@ -1299,9 +1168,9 @@ for layer in range(3):
 # %%
 def learnt_from(n_tokens, steps=150):
     """The loss of a model on its training text in the last steps, and on held-out stories."""
-    made = OwnBlocksLM(Modern, block_size=32, d_model=48, n_blocks=2).to(device)
-    found = learn(made, train_ids[:n_tokens], steps, 16, torch.Generator().manual_seed(0), 1e-2)
-    return sum(map(float, found[-20:])) / 20, float(measure(made, *all_windows(held_out[:3_000], 32)))
+    made = OwnBlocksLM(ModernBlock, block_size=32, d_model=48, n_blocks=2).to(device)
+    found = train(made, train_ids[:n_tokens], steps, 16, torch.Generator().manual_seed(0), 1e-2)
+    return sum(map(float, found[-20:])) / 20, float(evaluate(made, *all_windows(held_out[:3_000], 32)))
 
 
 # %% [markdown]
@@ -1429,7 +1298,7 @@ def look(done):
     after = induction_score(above, probe)  # (H,)
     best = int(after.argmax())
     with torch.no_grad():
-        loss = loss_of(copier(probe), predictable).item()
+        loss = language_model_loss(copier(probe), predictable).item()
     history["step"].append(done)
     history["loss"].append(loss)
     history["before"].append(below.diagonal(-1, -2, -1).mean((0, 2)).max().item())
@@ -1441,8 +1310,8 @@ def look(done):
 with TrainingProgress(copier, steps, look, every=steps // 20):
     for i in range(steps):
         for group in optimizer.param_groups:
-            group["lr"] = float(rate(i, steps // 10, steps, 6e-3))
-        step(copier, optimizer, *repeated(32, generator)[:2])
+            group["lr"] = float(learning_rate(i, steps // 10, steps, 6e-3))
+        train_step(copier, optimizer, *repeated(32, generator)[:2])
 
 # %% tags=["demo"]
 # @title The loss, and the scores of the best heads, while it trains
@@ -1468,7 +1337,7 @@ sliders.slider(figures.training_runs.best_head, history, probe[0, :20], after_ea
 # ## Your experiment (extra)
 #
 # *Experiment ★★☆ · about 8 minutes.* **Which peak is best?** Train a small model for 60 steps with each of the
-# peaks 0.0001, 0.001, 0.01 and 1. Use `learn`, which is your `train` once it passes. Each time take a new
+# peaks 0.0001, 0.001, 0.01 and 1. Use your `train`. Each time take a new
 # `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch.
 #
 # Plot the held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest loss.
@@ -1521,10 +1390,6 @@ check("experiment", finding)
 # $\varepsilon = 0$, $\lambda = \tfrac12$. Then $m = 2$ and $v = 8$, both divided by $1 - \tfrac14$: $\tfrac83$ and
 # $\tfrac{32}3$. The step is $0.1 \cdot (0.816 + 0.5)$, so $\theta = 0.868$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(adamw_step)
-
 
 # %%
 def adamw_step(
@@ -1561,10 +1426,6 @@ check(adamw_step)
 #
 # **Worked example.** The logits $(\ln 1, \ln 4, \ln 2, \ln 3)$ and k = 2: the second and the fourth are kept, with
 # probabilities $(0,\; \tfrac47,\; 0,\; \tfrac37)$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(top_k)
 
 
 # %%
@@ -1635,7 +1496,7 @@ figures.show(figures.training_runs.so_far(mine or small_lm.load()))
 # @title A page to keep: what you built, and what your model looks at
 from course import keepsake
 
-keepsake(figures.training_runs.to_keep(mine or small_lm.load()), caption=f"Trained with {learn.whose}.")
+keepsake(figures.training_runs.to_keep(mine or small_lm.load()))
 
 # %% tags=["demo"]
 progress()

@@ -28,8 +28,7 @@ import time
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
-from course.models import exercise_fallbacks, torch_fallbacks
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, solution
 from course.models.cached_lm import CachedLM
 from course.models.cost_counter import measure_cost
 from torch import nn
@@ -85,7 +84,7 @@ def layer_products(T: int, S: int, d: int) -> int:
 
 
 # %% tags=["demo"]
-check(layer_products)
+check(layer_products)  # NameError? Run the notebook's first cell
 
 # %% [markdown]
 # ### Predict: a thousand tokens
@@ -98,17 +97,16 @@ check(layer_products)
 predict("a thousand tokens", ...)
 
 # %%
-products = use(layer_products)
 written = range(1, 1001)
-from_scratch = torch.tensor([products(n, n, 512) for n in written])
-with_cache = torch.tensor([products(1, n, 512) for n in written])
+from_scratch = torch.tensor([layer_products(n, n, 512) for n in written])
+with_cache = torch.tensor([layer_products(1, n, 512) for n in written])
 print(f"at n = 1,000: {from_scratch[-1] / with_cache[-1]:.0f} times as many multiplications without a cache")
-print(f"for all 1,000 tokens: {from_scratch.sum() / with_cache.sum():.0f} times (computed with {products.whose})")
+print(f"for all 1,000 tokens: {from_scratch.sum() / with_cache.sum():.0f} times")
 
 # %% tags=["demo"]
 # @title Multiplications for each new token, with a cache and without
 drawn = figures.cache.multiplications(written, from_scratch, with_cache)
-figures.show(drawn, caption=f"Computed with {products.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # With $n$ tokens so far, the ratio is exactly $n$: without a cache the layer computes all $n$ rows and uses one. A **KV cache**
@@ -131,10 +129,6 @@ figures.show(drawn, caption=f"Computed with {products.whose}.")
 # value. An empty cache is not an error: it takes 0 bytes.
 #
 # **Worked example.** One layer, one head of width 4, ten tokens: $2 \cdot 4 \cdot 10 = 80$ numbers of two bytes, so 160 bytes.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(cache_bytes)
 
 
 # %% nbgrader={"grade": false, "grade_id": "cache_bytes", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -169,11 +163,9 @@ grade(cache_bytes)
 # 7B take 13.5 GB.
 
 # %%
-bytes_of = use(cache_bytes, torch_fallbacks.cache_bytes)
 LLAMAS = {"Llama 2 7B": 32, "Llama 3 8B": 8}  # heads of keys and values
 for name, n_kv_heads in LLAMAS.items():
-    print(f"{name}: {bytes_of(32, n_kv_heads, 128, 1) / 2**10:.0f} KiB per token")
-print("Computed with", bytes_of.whose)
+    print(f"{name}: {cache_bytes(32, n_kv_heads, 128, 1) / 2**10:.0f} KiB per token")
 
 # %% [markdown]
 # ### Predict: sixteen conversations
@@ -186,7 +178,7 @@ predict("sixteen conversations", ...)
 
 # %%
 for name, n_kv_heads in LLAMAS.items():
-    one, sixteen = (bytes_of(32, n_kv_heads, 128, 4096, batch) / 1e9 for batch in (1, 16))
+    one, sixteen = (cache_bytes(32, n_kv_heads, 128, 4096, batch) / 1e9 for batch in (1, 16))
     print(f"{name}: {one:.1f} GB for one conversation of 4,096 tokens, {sixteen:.1f} GB for 16")
 
 # %% [markdown]
@@ -196,7 +188,7 @@ for name, n_kv_heads in LLAMAS.items():
 
 # %% tags=["demo"]
 # @title Sliders: the caches of all conversations on a machine
-sliders.slider(figures.cache.of_conversations, bytes_of)
+sliders.slider(figures.cache.of_conversations, cache_bytes)
 
 # %% [markdown]
 # ## 3. Fill it and read from it
@@ -214,10 +206,6 @@ sliders.slider(figures.cache.of_conversations, bytes_of)
 #
 # **Worked example.** The cache has one token with the key $(1, 2)$; a new one has the key $(10, 20)$. The keys are then $((1,
 # 2), (10, 20))$, of shape `(1, 1, 2, 2)`.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(append_to_cache)
 
 
 # %% nbgrader={"grade": false, "grade_id": "append_to_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -263,10 +251,6 @@ grade(append_to_cache)
 #
 # **Worked example.** One query $(2, 0, 0, 0)$, so $\sqrt{d_k} = 2$. The cache has the key $(4, 0, 0, 0)$, the new key is $(1,
 # 0, 0, 0)$. The scaled scores are $(4, 1)$, and the weights $(0.95, 0.05)$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(attend_with_cache)
 
 
 # %% nbgrader={"grade": false, "grade_id": "attend_with_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -314,18 +298,16 @@ def in_pieces(attend, query, key, value, sizes):
     return torch.cat(outputs, dim=-2)
 
 
-attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
 query, key, value = torch.randn(3, 2, 4, 12, 8, generator=torch.Generator().manual_seed(9))  # each (B, H, T, K)
-whole = torch_fallbacks.attend_with_cache(query, key, value)[0]
+whole = attend_with_cache(query, key, value)[0]
 for sizes in ([12], [1] * 12, [7, 1, 1, 1, 1, 1], [3, 4, 5]):
-    output = in_pieces(attend, query, key, value, sizes)
+    output = in_pieces(attend_with_cache, query, key, value, sizes)
     torch.testing.assert_close(output, whole)
     print(f"in pieces of {sizes}: differs by {(output - whole).abs().max():.0e}")
-print("Computed with", attend.whose)
 
 # %% tags=["demo"]
 # @title The weights of a prefill of seven tokens, and of the five that follow
-figures.show(figures.cache.prefill(attend, query, key, value), caption=f"Computed with {attend.whose}.")
+figures.show(figures.cache.prefill(attend_with_cache, query, key, value))
 
 # %% [markdown]
 # ### Predict: "The mask does nothing" (extra)
@@ -341,8 +323,8 @@ predict("the mask does nothing", ...)
 # %%
 def without_mask(query, key, value, cache=None):
     """Attention with a cache, but without a mask."""
-    key, value = torch_fallbacks.append_to_cache(cache, key, value)
-    return *torch_fallbacks.masked_attention(query, key, value), (key, value)
+    key, value = append_to_cache(cache, key, value)
+    return *masked_attention(query, key, value), (key, value)
 
 
 for sizes in ([1] * 12, [7, 1, 1, 1, 1, 1]):
@@ -385,7 +367,6 @@ check(write_to_cache)
 # read and written, and the peak memory: the most bytes that the function's tensors take at once.
 
 # %%
-append, write = use(append_to_cache, torch_fallbacks.append_to_cache), use(write_to_cache)
 row = torch.zeros(1, 4, 1, 24)  # one token's keys, (B, H, 1, K): 384 bytes
 
 
@@ -393,7 +374,7 @@ def by_appending(n):
     """A cache of n tokens, each appended."""
     cache = None
     for _ in range(n):
-        cache = append(cache, row.clone(), row.clone())
+        cache = append_to_cache(cache, row.clone(), row.clone())
     return cache
 
 
@@ -401,7 +382,7 @@ def by_writing(n):
     """A cache of n tokens, each written into memory that was made once."""
     cache = torch.empty(2, 1, 4, n, 24)
     for position in range(n):
-        write(cache[0], row, position), write(cache[1], row, position)
+        write_to_cache(cache[0], row, position), write_to_cache(cache[1], row, position)
     return cache
 
 
@@ -416,11 +397,10 @@ predict("what appending writes", ...)
 
 # %%
 for n in (100, 400):
-    print(f"{n} tokens; the cache takes {bytes_of(1, 4, 24, n, element_bytes=4):,} bytes by the formula")
+    print(f"{n} tokens; the cache takes {cache_bytes(1, 4, 24, n, element_bytes=4):,} bytes by the formula")
     for fill in (by_appending, by_writing):
         cost = measure_cost(fill, n)[1]
         print(f"  {fill.__name__:12} writes {cost.written:12,} bytes and needs {cost.peak:9,} bytes at once")
-print(f"Counted with {append.whose} and {write.whose}")
 
 # %% [markdown]
 # Appending $n$ tokens writes $1 + 2 + \dots + n \approx n^2 / 2$ rows; writing in place writes $n$. And while the copy is made,
@@ -454,10 +434,6 @@ figures.show(figures.cache.append_or_write(5))
 #
 # **Worked example.** A prompt of 3 tokens and `n_tokens = 4`: the calls have 3, 1, 1 and 1 tokens and start at 0, 3, 4 and 5.
 # The model reads 6 tokens in all; without a cache it would be $3 + 4 + 5 + 6 = 18$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(generate_with_cache)
 
 
 # %% nbgrader={"grade": false, "grade_id": "generate_with_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -502,14 +478,12 @@ def without_cache(model, prompt, n_tokens):
     return tokens
 
 
-continue_text = use(generate_with_cache, torch_fallbacks.generate_with_cache)
 lm = small_lm.load(yours=True)
-model = CachedLM(lm, write=write)
+model = CachedLM(lm, write=write_to_cache)
 prompt = lm.encode("The boat reached the river bank.")[None]  # (1, T)
-text, same_text = continue_text(model, prompt, 60), without_cache(lm, prompt, 60)
+text, same_text = generate_with_cache(model, prompt, 60), without_cache(lm, prompt, 60)
 print(lm.decode(text[0]))
 print(f"\nwith and without a cache: {(text == same_text).sum()} of {text.numel()} tokens agree")
-print(f"Written by {lm.whose} with {continue_text.whose} and {write.whose}")
 
 # %% [markdown]
 # ### Counted
@@ -535,17 +509,16 @@ def costs_of_next(n):
         model(ids[:, :-1], cache, 0)  # the prefill
     costs = measure_cost(model, ids[:, -1:], cache, n - 1)[1], measure_cost(lm, ids)[1]
     multiplied = 3 * (4 * 96**2 + 3 * 96 * 256 + 2 * n * 96) + len(lm.words) * 96
-    return *costs, multiplied, 4 * parameters + bytes_of(3, 4, 24, n, element_bytes=4)
+    return *costs, multiplied, 4 * parameters + cache_bytes(3, 4, 24, n, element_bytes=4)
 
 
 for n in (16, 96):
     cached, scratch, multiplied, read = costs_of_next(n)
-    memory = bytes_of(3, 4, 24, n, element_bytes=4)
+    memory = cache_bytes(3, 4, 24, n, element_bytes=4)
     print(f"n = {n}                 with the cache   by the formula   without it")
     print(f"  multiplications {cached.products:17,} {multiplied:16,} {scratch.products:12,}")
     print(f"  bytes read      {cached.read:17,} {read:16,} {scratch.read:12,}")
     print(f"  bytes at once   {memory + cached.peak:17,} {memory:16,} {scratch.peak:12,}")
-print("Computed with", bytes_of.whose)
 
 # %% [markdown]
 # The multiplications agree exactly. The bytes read are a few per cent above the formula, which leaves out the activations; the
@@ -565,7 +538,7 @@ print("Computed with", bytes_of.whose)
 from course.models import stopwatch
 
 drawn = figures.cache.measured(*stopwatch.next_tokens(model, lm, stories))
-figures.show(drawn, caption=f"The next token of {lm.whose}, on this machine.")
+figures.show(drawn, caption="The time for the next token, on this machine.")
 
 # %% [markdown]
 # ### Positions go on counting (extra)
@@ -582,29 +555,24 @@ figures.show(drawn, caption=f"The next token of {lm.whose}, on this machine.")
 # The position, counted from 0
 predict("the first wrong position", ...)
 
+
 # %%
-from course import staged_model
-
-rotate = staged_model.find_prior_answer("apply_rope", otherwise=exercise_fallbacks.apply_rope)
-
-
 def rotated_pieces(start_of):
     """Outputs of 12 rotated tokens, seven at once and then one by one; start_of(n): the first position after n tokens."""
     cache, outputs, n = None, [], 0
     for size in (7, 1, 1, 1, 1, 1):
         q, k, v = (x[..., n : n + size, :] for x in (query, key, value))
         positions = start_of(n) + torch.arange(size)
-        output, _, cache = attend(rotate(q, positions), rotate(k, positions), v, cache)
+        output, _, cache = attend_with_cache(apply_rope(q, positions), apply_rope(k, positions), v, cache)
         outputs.append(output)
         n += size
     return torch.cat(outputs, dim=-2)
 
 
-at_once = torch_fallbacks.attend_with_cache(rotate(query, torch.arange(12)), rotate(key, torch.arange(12)), value)[0]
+at_once = attend_with_cache(apply_rope(query, torch.arange(12)), apply_rope(key, torch.arange(12)), value)[0]
 torch.testing.assert_close(rotated_pieces(lambda n: n), at_once)
 wrong = (rotated_pieces(lambda n: 0) - at_once).abs().amax(dim=(0, 1, 3))
 print("differences, if each call counts from 0:", [round(number, 2) for number in wrong.tolist()])
-print("Computed with", rotate.whose)
 
 # %% [markdown]
 # A test that compares only the first call never finds this bug.
@@ -698,7 +666,6 @@ def step_bytes(
 check(step_bytes)
 
 # %%
-read_by = use(step_bytes)
 weights = 8_030_000_000  # parameters of Llama 3 8B
 situations = {
     "1 conversation of 4,096 tokens": (4096, 1),
@@ -707,17 +674,16 @@ situations = {
 }
 spent = {}
 for name, (length, batch) in situations.items():
-    total = read_by(weights, 32, 8, 128, length, batch)
+    total = step_bytes(weights, 32, 8, 128, length, batch)
     operations = 2 * batch * (weights + 2 * 32 * length * 4096)  # the parameters, then scores and sums of all layers
     spent[name] = [1e3 * 2 * weights / BANDWIDTH, 1e3 * (total - 2 * weights) / BANDWIDTH, 1e3 * operations / PEAK]
     print(f"{name:31} at least {1e3 * total / BANDWIDTH:5.1f} ms of reading, {spent[name][2]:5.2f} ms of computing")
-print("Computed with", read_by.whose)
 
 # %% tags=["demo"]
 # @title Where the time of one step goes
 drawn = figures.cache.time_bars(spent, ("reading the parameters", "reading the caches", "computing"))
 text = "The least time for one more token in each conversation: Llama 3 8B on an H100."
-figures.show(drawn, caption=f"{text} Computed with {read_by.whose}.")
+figures.show(drawn, caption=f"{text}")
 
 # %% [markdown]
 # A step for 64 conversations takes three times as long as for one, not 64 times, and most of it is reading the caches. For one
@@ -743,10 +709,6 @@ figures.show(drawn, caption=f"{text} Computed with {read_by.whose}.")
 # 3, the second 2, 3 and 4. With 1 for True:
 #
 # $$ \mathbf{M} = \begin{pmatrix} 1 & 0 & 0 & 0 & 1 \\ 1 & 1 & 0 & 0 & 0 \end{pmatrix} $$
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sliding_window_mask)
 
 
 # %% nbgrader={"grade": false, "grade_id": "sliding_window_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -777,12 +739,9 @@ from grading.judge import grade
 grade(sliding_window_mask)
 ### END HIDDEN TESTS
 
-# %%
-window_mask = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
-
 # %% tags=["demo"]
 # @title Three windows over the sentence
-figures.show(figures.cache.windows(window_mask, sentence.words), caption=f"Computed with {window_mask.whose}.")
+figures.show(figures.cache.windows(sliding_window_mask, sentence.words))
 
 # %% [markdown]
 # Keys and values that have left the window are never read again. So `window` rows of memory are enough for a text of any
@@ -809,9 +768,8 @@ def reach(mask, layers):
 
 
 for layers in (1, 2, 3, 4):
-    earliest = reach(window_mask(21, 3), layers)[20].nonzero().min()
+    earliest = reach(sliding_window_mask(21, 3), layers)[20].nonzero().min()
     print(f"layers: {layers}; the output at position 20 depends on positions {earliest} to 20")
-print("Computed with", window_mask.whose)
 
 # %% [markdown]
 # A window of 3 reaches back 2 positions, and each layer adds 2 more: $L (w - 1)$ after $L$ layers. But information from far
@@ -842,28 +800,25 @@ check(write_rolling)
 
 # %% tags=["demo"]
 # @title A rolling buffer of four rows
-roll = use(write_rolling)
-figures.show(figures.cache.rolling(roll), caption=f"Computed with {roll.whose}.")
+figures.show(figures.cache.rolling(write_rolling))
 
 # %% [markdown]
 # The rows are no longer in order. That does no harm: attention does not see the order of keys (lesson 7), and a model rotates
 # keys by their true positions before it writes them. The next cell compares the buffer with the mask, without rotation.
 
 # %%
-roll = use(write_rolling)
 window, outputs = 4, []
 kept_keys, kept_values = torch.zeros(2, 2, 4, window, 8)  # each (B, H, window, K)
 for p in range(12):
     q, k, v = (x[..., p : p + 1, :] for x in (query, key, value))
     filled = min(p + 1, window)
-    keys, values = roll(kept_keys, k, p)[..., :filled, :], roll(kept_values, v, p)[..., :filled, :]
-    outputs.append(torch_fallbacks.masked_attention(q, keys, values)[0])
+    keys, values = write_rolling(kept_keys, k, p)[..., :filled, :], write_rolling(kept_values, v, p)[..., :filled, :]
+    outputs.append(masked_attention(q, keys, values)[0])
 rolled = torch.cat(outputs, dim=-2)
-with_mask = torch_fallbacks.masked_attention(query, key, value, window_mask(12, window))[0]
+with_mask = masked_attention(query, key, value, sliding_window_mask(12, window))[0]
 print(
     f"12 tokens, {kept_keys.shape[-2]} rows; differs from attention with the mask by {(rolled - with_mask).abs().max():.0e}"
 )
-print(f"Computed with {roll.whose} and {window_mask.whose}")
 
 # %% [markdown]
 # ## 8. Fewer heads of keys and values
@@ -889,10 +844,6 @@ print(f"Computed with {roll.whose} and {window_mask.whose}")
 #
 # **Worked example.** Four heads of width 1, one column, rows $(0, 1, 2, 3)$, two groups: $\bigl(\tfrac{0 + 1}2, \tfrac{2 +
 # 3}2\bigr) = (0.5, 2.5)$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(mean_heads)
 
 
 # %% nbgrader={"grade": false, "grade_id": "mean_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -938,10 +889,6 @@ grade(mean_heads)
 #
 # **Worked example.** `GroupedQueryAttention(8, 4, 2)`: heads are 2 wide, `W_q` is `(8, 8)`, `W_k` and `W_v` are `(4, 8)`. Heads
 # 0 and 1 read group 0, heads 2 and 3 group 1.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(GroupedQueryAttention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "GroupedQueryAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1009,7 +956,6 @@ grade(GroupedQueryAttention)
 predict("half the keys", ...)
 
 # %%
-means = use(mean_heads, torch_fallbacks.mean_heads)
 shipped = small_lm.load()
 texts = shipped.encode(small_lm.held_out(4000))[: 16 * 96].view(16, 96)
 
@@ -1019,7 +965,7 @@ def with_groups(model, n_groups):
     model = copy.deepcopy(model)
     for block in model.blocks:
         for layer in (block.attention.W_k, block.attention.W_v):
-            shared = means(layer.weight, 4, n_groups).unflatten(0, (n_groups, -1))  # (G, K, D)
+            shared = mean_heads(layer.weight, 4, n_groups).unflatten(0, (n_groups, -1))  # (G, K, D)
             layer.weight.data = shared.repeat_interleave(4 // n_groups, dim=0).flatten(0, 1)
     return model
 
@@ -1027,8 +973,7 @@ def with_groups(model, n_groups):
 for G in (4, 2, 1):
     with torch.no_grad():
         loss = with_groups(shipped, G).losses(texts).mean()
-    print(f"groups: {G}; {bytes_of(3, G, 24, 1, element_bytes=4)} bytes per token, loss {loss:.2f}")
-print("Computed with", means.whose)
+    print(f"groups: {G}; {cache_bytes(3, G, 24, 1, element_bytes=4)} bytes per token, loss {loss:.2f}")
 
 # %% [markdown]
 # These heads have little in common, so their mean is like none of them. The mean is only a starting point: Ainslie et al.
@@ -1036,9 +981,8 @@ print("Computed with", means.whose)
 
 # %% tags=["demo"]
 # @title Two heads before they share their keys and values, and after
-make = use(GroupedQueryAttention, torch_fallbacks.GroupedQueryAttention)
-drawn = figures.cache.shared_keys(shipped, make, means)
-figures.show(drawn, caption=f"Computed with {make.whose} and {means.whose}.")
+drawn = figures.cache.shared_keys(shipped, GroupedQueryAttention, mean_heads)
+figures.show(drawn)
 
 # %% [markdown]
 # Heads that share keys still have their own queries, so they still attend to different words.
@@ -1064,15 +1008,14 @@ def shared_scores(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 check(shared_scores)
 
 # %%
-share = use(shared_scores)
 some_queries, some_keys = torch.randn(1, 32, 1, 128), torch.randn(1, 8, 1000, 128)
 for name, function in {
     "repeated": lambda q, k: q @ k.repeat_interleave(4, dim=1).mT,
-    "shared": share,
+    "shared": shared_scores,
 }.items():
     cost = measure_cost(function, some_queries, some_keys)[1]
     print(f"{name:9} {cost.products:,} multiplications, {cost.read:,} bytes read, {cost.peak:,} bytes at once")
-print(f"the keys have {some_keys.numel() * 4:,} bytes (computed with {share.whose})")
+print(f"the keys have {some_keys.numel() * 4:,} bytes")
 
 # %% [markdown]
 # ## 9. A million tokens
@@ -1113,7 +1056,6 @@ def mixed_cache_bytes(
 check(mixed_cache_bytes)
 
 # %%
-mixed = use(mixed_cache_bytes)
 MILLION = 2**20
 forms = {  # windows of the layers, heads of keys and values, their width
     "Llama 2 7B (2023)": ([None] * 32, 32, 128),
@@ -1123,10 +1065,9 @@ forms = {  # windows of the layers, heads of keys and values, their width
     "Gemma 3 27B (2025)": (([1024] * 5 + [None]) * 10 + [1024] * 2, 16, 128),
 }
 for name, form in forms.items():
-    size = mixed(*form, MILLION)
+    size = mixed_cache_bytes(*form, MILLION)
     per_token = 1e3 * size / BANDWIDTH
     print(f"{name:31} {size / 1e9:6.1f} GB for a million tokens; an H100 needs {per_token:5.1f} ms to read them once")
-print("Computed with", mixed.whose)
 
 # %% [markdown]
 # The layers, heads and windows are from the models' `config.json` and, for Gemma 3, from [its
@@ -1172,14 +1113,12 @@ print("Computed with", mixed.whose)
 lengths, T_prompt, T_all = torch.tensor([3, 7, 5]), 7, 11
 padding = T_prompt - lengths  # (B,): columns of padding in each row
 queries, keys, values = torch.randn(3, 3, 4, T_all, 8, generator=torch.Generator().manual_seed(10))  # each (B, H, T, K)
-masked = staged_model.find_prior_answer("masked_attention", otherwise=torch_fallbacks.masked_attention)
-mask_for = staged_model.find_prior_answer("causal_mask", otherwise=torch_fallbacks.causal_mask)
 
 
 def rotate_rows(x, first):
     """Each row rotated by positions that count from its own first token; column 0 of x is column `first` of all."""
     columns = torch.arange(first, first + x.shape[-2])
-    return torch.stack([rotate(row, columns - f) for row, f in zip(x, padding)])
+    return torch.stack([apply_rope(row, columns - f) for row, f in zip(x, padding)])
 
 
 def continued(block_padding=True):
@@ -1190,10 +1129,10 @@ def continued(block_padding=True):
         kept_keys = torch.cat([kept_keys, rotate_rows(k, n)], dim=-2)
         kept_values = torch.cat([kept_values, v], dim=-2)
         n += size
-        blocked = mask_for(size, n)  # (T, S)
+        blocked = causal_mask(size, n)  # (T, S)
         if block_padding:
             blocked = blocked | (torch.arange(n) < padding[:, None])[:, None, None]  # (B, 1, T, S)
-        outputs.append(masked(rotate_rows(q, n - size), kept_keys, kept_values, blocked)[0])
+        outputs.append(masked_attention(rotate_rows(q, n - size), kept_keys, kept_values, blocked)[0])
     return torch.cat(outputs, dim=-2)
 
 
@@ -1201,7 +1140,7 @@ def alone(b):
     """The outputs of text b alone: no padding, no cache."""
     q, k, v = (x[b : b + 1, :, padding[b] :] for x in (queries, keys, values))
     positions = torch.arange(q.shape[-2])
-    return torch_fallbacks.attend_with_cache(rotate(q, positions), rotate(k, positions), v)[0][0]
+    return attend_with_cache(apply_rope(q, positions), apply_rope(k, positions), v)[0][0]
 
 
 together, careless = continued(), continued(block_padding=False)
@@ -1209,7 +1148,6 @@ for b, length in enumerate(lengths.tolist()):
     torch.testing.assert_close(together[b, :, padding[b] :], alone(b))
     off = (careless[b, :, padding[b] :] - alone(b)).abs().max()
     print(f"prompt of {length} tokens: the same as alone; without the padding mask it differs by {off:.2f}")
-print("Computed with", masked.whose)
 
 # %% [markdown]
 # The longest prompt never shows this bug, because it has no padding. For the same reason, a test whose prompts all have the
@@ -1217,7 +1155,7 @@ print("Computed with", masked.whose)
 
 # %% tags=["demo"]
 # @title What the shortest text may see while it is continued
-figures.show(figures.cache.beside_padding(mask_for, padding[0]), caption=f"Computed with {mask_for.whose}.")
+figures.show(figures.cache.beside_padding(causal_mask, padding[0]))
 
 # %% [markdown]
 # ## Your experiment (extra)
@@ -1278,10 +1216,6 @@ check("experiment", finding)
 # in two of three cases. After a rejection, word 1 is drawn: $\mathbf{r} = (0, 1)$. Check word 0: $\tfrac34 \cdot \tfrac23 =
 # \tfrac12$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(speculate)
-
 
 # %%
 def speculate(target: torch.Tensor, draft: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -1312,7 +1246,7 @@ check(speculate)
 
 # %% tags=["demo"]
 # @title What you have built so far
-figures.show(figures.cache.so_far(lm), caption=f"Computed with {lm.whose}.")
+figures.show(figures.cache.so_far(lm))
 
 # %% [markdown]
 # **To read on:** Pope et al., [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102), which counts

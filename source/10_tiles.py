@@ -26,9 +26,8 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sliders, small_lm, use
+from course import begin, check, figures, hint, predict, progress, sliders, small_lm, solution
 from course.harness.allocation_probe import AllocationProbe
-from course.models import torch_fallbacks
 from torch import nn
 
 begin("10_tiles")
@@ -110,10 +109,6 @@ for row in ([0.0, 0.0], [1000.0, 1000.0], [5.0, -5.0, -5.0]):
 # **Worked example.** The scores $\log 1, \log 2, \log 5$ have the exponentials 1, 2 and 5. Their sum is 8, so the result is
 # $\log 8 \approx 2.079$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(logsumexp_of)
-
 
 # %% nbgrader={"grade": false, "grade_id": "logsumexp_of", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def logsumexp_of(scores: torch.Tensor) -> torch.Tensor:
@@ -131,7 +126,7 @@ def logsumexp_of(scores: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_logsumexp_of", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(logsumexp_of)
+check(logsumexp_of)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -162,16 +157,13 @@ check(weights_from)
 # weight $a_j$. So the gradient of the log-sum-exp is the softmax:
 
 # %%
-log_of_sum = use(logsumexp_of, otherwise=torch_fallbacks.logsumexp)
-to_weights = use(weights_from)
 scores = torch.tensor([2.0, 0.0, 1.0, -3.0], requires_grad=True)
-weights = to_weights(scores, log_of_sum(scores))
-(slope,) = torch.autograd.grad(log_of_sum(scores), scores)
+weights = weights_from(scores, logsumexp_of(scores))
+(slope,) = torch.autograd.grad(logsumexp_of(scores), scores)
 torch.testing.assert_close(weights, torch.softmax(scores, -1))
 torch.testing.assert_close(slope, torch.softmax(scores, -1))
 print("weights, equal to softmax:", [round(w, 4) for w in weights.tolist()])
 print("gradient of the log-sum-exp:", [round(w, 4) for w in slope.tolist()])
-print("Computed with", log_of_sum.whose, "and", to_weights.whose)
 
 # %% [markdown]
 # ## 2. A part of the keys
@@ -206,10 +198,6 @@ print("Computed with", log_of_sum.whose, "and", to_weights.whose)
 # output is $\tfrac14 \cdot 4 + \tfrac34 \cdot 8 = 7$, and the log-sum-exp is $\log 4 \approx 1.386$. If key 1 is blocked, the
 # output is 4 and the log-sum-exp $\log 1 = 0$. If both keys are blocked, these are 0 and $-\infty$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(partial_attention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "partial_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def partial_attention(
@@ -239,13 +227,11 @@ grade(partial_attention)
 ### END HIDDEN TESTS
 
 # %%
-attend = use(partial_attention, otherwise=torch_fallbacks.partial_attention)
-
 generator = torch.Generator().manual_seed(10)
 query, key, value = (torch.randn(n, 8, generator=generator) for n in (6, 12, 12))  # (T, K), (S, K), (S, V)
-output, lse = attend(query, key, value)
+output, lse = partial_attention(query, key, value)
 torch.testing.assert_close(output, F.scaled_dot_product_attention(query, key, value), rtol=1e-4, atol=1e-5)
-print(f"output {tuple(output.shape)}, equal to PyTorch's; lse {tuple(lse.shape)}. Computed with {attend.whose}")
+print(f"output {tuple(output.shape)}, equal to PyTorch's; lse {tuple(lse.shape)}.")
 
 # %% [markdown]
 # ## 3. Two parts into one
@@ -287,10 +273,6 @@ predict("a thousand against one", ...)
 # of exponentials are 1 and 3, so the shares are $\tfrac14$ and $\tfrac34$. The output is $(7, 3)$, and
 # $\ell_{\text{both}} = \log 4$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(merge)
-
 
 # %% nbgrader={"grade": false, "grade_id": "merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge(
@@ -318,16 +300,14 @@ grade(merge)
 ### END HIDDEN TESTS
 
 # %%
-join = use(merge, otherwise=torch_fallbacks.merge)
-
-pieces = [attend(query, key[part], value[part]) for part in (slice(0, 5), slice(5, 6), slice(6, 12))]
-left = join(*join(*pieces[0], *pieces[1]), *pieces[2])
-right = join(*pieces[0], *join(*pieces[1], *pieces[2]))
-reverse = join(*pieces[2], *join(*pieces[1], *pieces[0]))
+pieces = [partial_attention(query, key[part], value[part]) for part in (slice(0, 5), slice(5, 6), slice(6, 12))]
+left = merge(*merge(*pieces[0], *pieces[1]), *pieces[2])
+right = merge(*pieces[0], *merge(*pieces[1], *pieces[2]))
+reverse = merge(*pieces[2], *merge(*pieces[1], *pieces[0]))
 for found in (left, right, reverse):
     torch.testing.assert_close(found[0], output, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(found[1], lse, rtol=1e-4, atol=1e-5)
-print(f"5, 1 and 6 keys, merged in three orders: each time the output for all 12. Computed with {join.whose}")
+print("5, 1 and 6 keys, merged in three orders: each time the output for all 12.")
 
 # %% [markdown]
 # So the keys may be anywhere: in tiles that are read one after another, or on eight GPUs that each hold an eighth of a long
@@ -385,9 +365,7 @@ predict("the sum when the largest score arrives", ...)
 
 # %% tags=["demo"]
 # @title Slider: what is kept as the keys are read
-read = use(read_key)
-sliders.slider(figures.tiles.after_keys, read, row_scores, row_values)
-print("Computed with", read.whose)
+sliders.slider(figures.tiles.after_keys, read_key, row_scores, row_values)
 
 # %% [markdown]
 # After the last key, the output equals that of softmax over all eight scores, and the eight weights were never in memory
@@ -419,10 +397,6 @@ figures.show(figures.tiles.alive(T=8, S=24, tile=6, at=2))
 # **Worked example.** Take the query and the two keys of exercise 2, and as key 2 a copy of key 1 with the value 1; `tile=2`.
 # Tile 0 gives 7 and $\log 4$. Tile 1 has only key 2, so it gives 1 and $\log 3$. The shares are $\tfrac47$ and $\tfrac37$, so
 # the output is $\tfrac47 \cdot 7 + \tfrac37 \cdot 1 = \tfrac{31}{7}$, and the log-sum-exp is $\log 7$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(tiled_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "tiled_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -462,17 +436,16 @@ grade(tiled_attention)
 # Compare it with attention to all keys at once: for several tile sizes, with a causal mask, and for a query that sees nothing.
 
 # %%
-tiled = use(tiled_attention, otherwise=torch_fallbacks.tiled_attention)
 future = torch.ones(6, 12, dtype=torch.bool).triu(7)  # six queries, at the last six of twelve positions
 future[2] = True  # query 2 sees nothing
 for tile in (1, 2, 5, 12, 64):
-    found = tiled(query, key, value, tile=tile)
+    found = tiled_attention(query, key, value, tile=tile)
     torch.testing.assert_close(found[0], F.scaled_dot_product_attention(query, key, value), rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(found[1], torch.logsumexp(query @ key.mT / 8**0.5, -1), rtol=1e-4, atol=1e-5)
-    blocked = tiled(query, key, value, future, tile=tile)
-    torch.testing.assert_close(blocked[0], attend(query, key, value, future)[0], rtol=1e-4, atol=1e-5)
+    blocked = tiled_attention(query, key, value, future, tile=tile)
+    torch.testing.assert_close(blocked[0], partial_attention(query, key, value, future)[0], rtol=1e-4, atol=1e-5)
     assert not blocked[0][2].any() and blocked[1][2] == -torch.inf
-print(f"Tiles of 1, 2, 5, 12 and 64 keys give the same result. Computed with {tiled.whose}")
+print("Tiles of 1, 2, 5, 12 and 64 keys give the same result.")
 
 # %% [markdown]
 # ## 5. What memory it takes
@@ -516,29 +489,30 @@ predict("the multiplications in tiles", ...)
 
 # %%
 lengths = [256, 512, 1024, 2048]
-found = {"all at once": [measured(whole, T) for T in lengths], "tiles of 64": [measured(tiled, T) for T in lengths]}
+found = {
+    "all at once": [measured(whole, T) for T in lengths],
+    "tiles of 64": [measured(tiled_attention, T) for T in lengths],
+}
 largest = {name: [size for size, _ in rows] for name, rows in found.items()}
 for name, rows in found.items():
     print(
         f"{name}: "
         + ", ".join(f"{size:.2f} MB and {n / 1e6:.0f} million at {T}" for T, (size, n) in zip(lengths, rows))
     )
-print("Each entry: the largest tensor, and the multiplications, for this many queries and keys. Tiles:", tiled.whose)
+print("Each entry: the largest tensor, and the multiplications, for this many queries and keys.")
 
 # %% tags=["demo"]
 # @title The largest tensor against the length of the text
 drawn = figures.tiles.largest_tensors(lengths, largest)
-figures.show(drawn, caption=f"Tiles computed with {tiled.whose}")
+figures.show(drawn)
 
 # %% [markdown]
-# Every query is still multiplied with every key, so tiles save memory, but no multiplications. (Until your function passes,
-# PyTorch's own attention replaces it, and the probe sees only some of its multiplications.) Now put your function into the
-# small language model, in tiles of 16 keys:
+# Every query is still multiplied with every key, so tiles save memory, but no multiplications. Now put your function into
+# the small language model, in tiles of 16 keys:
 
 # %%
 lm = small_lm.load(yours=True)
-print("In", lm.whose)
-in_tiles, built_in = lm.compare(tiled_attention=tiled)
+in_tiles, built_in = lm.compare(tiled_attention=tiled_attention)
 
 # %% [markdown]
 # ## 6. Tiles of queries, and blocks that are skipped
@@ -579,8 +553,7 @@ predict("the blocks that are left", ...)
 
 # %% tags=["demo"]
 # @title The blocks of causal attention
-kind = use(kind_of_block)
-figures.show(figures.tiles.causal_blocks(kind), caption=f"Computed with {kind.whose}")
+figures.show(figures.tiles.causal_blocks(kind_of_block))
 
 # %% [markdown]
 # With $n$ tiles in each direction, $n(n + 1)/2$ of $n^2$ blocks are left. Only the $n$ blocks on the diagonal need a mask.
@@ -602,10 +575,6 @@ figures.show(figures.tiles.causal_blocks(kind), caption=f"Computed with {kind.wh
 # **Worked example.** Three queries and three keys, `tile=2`. The queries 0 and 1 form a mixed block with the keys 0 and 1;
 # their block with key 2 is skipped. Query 2 forms an open block with the keys 0 and 1, and a block on the diagonal with key 2.
 # So 3 of 4 blocks are computed.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(causal_tiled_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "causal_tiled_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -644,20 +613,17 @@ grade(causal_tiled_attention)
 ### END HIDDEN TESTS
 
 # %%
-causal = use(causal_tiled_attention, otherwise=torch_fallbacks.causal_tiled_attention)
 for T in (256, 512, 1024, 2048):
-    size, products = measured(causal, T)
+    size, products = measured(causal_tiled_attention, T)
     print(
         f"{T:4} queries: largest tensor {size:.3f} MB, {products / T**2 / 32:.0%} of the multiplications of all pairs"
     )
-print("Computed with", causal.whose)
-in_blocks, built_in = lm.compare(causal_tiled_attention=causal)
+in_blocks, built_in = lm.compare(causal_tiled_attention=causal_tiled_attention)
 
 # %% [markdown]
 # In long texts, the largest tensor of your function is an argument or a result, not a block, so it grows only in proportion to
-# the text. A block of 64 by 64 weights takes 16 KB, also for the text at the beginning, whose weights fill 40 GB. (Until your
-# function passes, another one replaces it, which computes all blocks at once.) The last line is from the small language model
-# again, with blocks of 16 by 16.
+# the text. A block of 64 by 64 weights takes 16 KB, also for the text at the beginning, whose weights fill 40 GB. The last
+# line is from the small language model again, with blocks of 16 by 16.
 
 # %% [markdown]
 # ## 7. The backward pass
@@ -694,9 +660,8 @@ predict("what autograd keeps", ...)
 
 
 # %%
-for name, function in {"all at once": whole, "in tiles of 64": tiled}.items():
+for name, function in {"all at once": whole, "in tiles of 64": tiled_attention}.items():
     print(f"{name:15} autograd keeps {kept_for_backward(function):.2f} x T x S floats")
-print("Tiles computed with", tiled.whose)
 
 # %% [markdown]
 # The remedy is to keep none of the weights, and to compute them **again** in the backward pass (*recomputation*). The scores
@@ -756,10 +721,6 @@ check(through_softmax)
 # $\bigl(\tfrac38 \log 3, -\tfrac38, 0, 0\bigr)$. The query is $(2, 0, 0, 0)$: the keys get $(-\tfrac34, 0, 0, 0)$ and
 # $(\tfrac34, 0, 0, 0)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(tiled_backward)
-
 
 # %% nbgrader={"grade": false, "grade_id": "tiled_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tiled_backward(
@@ -804,22 +765,21 @@ grade(tiled_backward)
 # Compare the gradients with autograd's, for three tile sizes:
 
 # %%
-backward = use(tiled_backward, otherwise=torch_fallbacks.tiled_backward)
 inputs = [x.clone().requires_grad_() for x in (query, key, value)]
 grad_output = torch.randn(6, 8, generator=generator)
 exact = torch.autograd.grad(F.scaled_dot_product_attention(*inputs), inputs, grad_output)
-output, lse = tiled(query, key, value)
+output, lse = tiled_attention(query, key, value)
 for tile in (1, 5, 64):
-    found = backward(query, key, value, output, lse, grad_output, tile=tile)
+    found = tiled_backward(query, key, value, output, lse, grad_output, tile=tile)
     for gradient, autograds in zip(found, exact, strict=True):
         torch.testing.assert_close(gradient, autograds, rtol=1e-3, atol=1e-5)
-print(f"The gradients of queries, keys and values equal autograd's. Computed with {backward.whose}")
+print("The gradients of queries, keys and values equal autograd's.")
 
 # %% [markdown]
 # ### Forward and backward in one function (extra)
 #
 # In PyTorch, you can define an operation together with its backward pass, as an `autograd.Function`. Its `forward` saves what
-# `backward` needs: here the three inputs, the output, and one number per query.
+# `tiled_backward` needs: here the three inputs, the output, and one number per query.
 
 
 # %%
@@ -828,13 +788,13 @@ class Tiled(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, query, key, value):
-        output, lse = tiled(query, key, value)
+        output, lse = tiled_attention(query, key, value)
         ctx.save_for_backward(query, key, value, output, lse)
         return output
 
     @staticmethod
     def backward(ctx, grad_output):
-        return backward(*ctx.saved_tensors, grad_output)
+        return tiled_backward(*ctx.saved_tensors, grad_output)
 
 
 def multiplications(function, T=256):
@@ -859,7 +819,6 @@ predict("the price of less memory", ...)
 for name, function in {"all at once": whole, "in tiles, with your backward pass": Tiled.apply}.items():
     kept, products = kept_for_backward(function), multiplications(function)
     print(f"{name:34} keeps {kept:.3f} x T x S floats; {products / 1e6:.1f} million multiplications")
-print("Tiles computed with", tiled.whose, "and", backward.whose)
 
 # %% [markdown]
 # The only extra matrix product is that of the scores, which are computed in both passes: seven products instead of six.
@@ -1047,10 +1006,6 @@ stopwatch.compare_attention(whole)
 # **Worked example.** Three parts with the log-sum-exps $\log 1$, $\log 2$ and $\log 5$ have the shares $\tfrac18, \tfrac28,
 # \tfrac58$. With the outputs $(4, 0)$, $(8, 4)$ and $(0, 2)$, the result is $(2.5,\; 2.25)$ and $\log 8$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(merge_all)
-
 
 # %%
 def merge_all(outputs: torch.Tensor, lses: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -1080,7 +1035,7 @@ check(merge_all)
 
 # %% tags=["demo"]
 # @title What you have built so far
-figures.show(figures.tiles.so_far(lm, causal), caption=f"Computed with {lm.whose} and {causal.whose}.")
+figures.show(figures.tiles.so_far(lm, causal_tiled_attention))
 
 # %% [markdown]
 # **To read on:** Milakov and Gimelshein, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867) · Rabe and

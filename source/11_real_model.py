@@ -25,8 +25,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from course import attention_only, begin, check, figures, gpt, hint, predict, progress, sliders, small_lm, use
-from course.models import torch_fallbacks
+from course import attention_only, begin, check, figures, gpt, hint, predict, progress, sliders, small_lm, solution
 from torch import nn
 
 begin("11_real_model")
@@ -125,10 +124,6 @@ predict("the transpose that you forget", ...)
 #
 # `W_q` is $\begin{pmatrix} 0 & 6 \\ 1 & 7 \end{pmatrix}$ and `W_k` is $\begin{pmatrix} 2 & 8 \\ 3 & 9 \end{pmatrix}$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(split_qkv)
-
 
 # %% nbgrader={"grade": false, "grade_id": "split_qkv", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_qkv(weight: torch.Tensor, bias: torch.Tensor) -> tuple[tuple[torch.Tensor, torch.Tensor], ...]:
@@ -144,7 +139,7 @@ def split_qkv(weight: torch.Tensor, bias: torch.Tensor) -> tuple[tuple[torch.Ten
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_split_qkv", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(split_qkv)
+check(split_qkv)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -156,17 +151,11 @@ grade(split_qkv)
 
 
 # %%
-def only_cut(weight, bias):
-    """The three pieces as they are stored, neither transposed nor copied."""
-    return tuple(zip(weight.chunk(3, dim=1), bias.chunk(3)))
-
-
-split = use(split_qkv, otherwise=only_cut)
 weight, bias = checkpoint["h.0.attn.c_attn.weight"], checkpoint["h.0.attn.c_attn.bias"]
-(W_q, b_q), *_ = split(weight, bias)
+(W_q, b_q), *_ = split_qkv(weight, bias)
 x = torch.randn(5, sizes.d_model, generator=torch.Generator().manual_seed(0))
 from_file = (x @ weight + bias)[:, : sizes.d_model]
-print(f"Queries differ by up to {(F.linear(x, W_q, b_q) - from_file).abs().max():.0e}. Computed with {split.whose}.")
+print(f"Queries differ by up to {(F.linear(x, W_q, b_q) - from_file).abs().max():.0e}.")
 
 # %% [markdown]
 # ## 3. Every number in its place
@@ -206,10 +195,6 @@ predict("the tensors that are copied", ..., len(checkpoint.keys() & sizes.model(
 #
 # **Worked example.** A model of two layers needs 28 names: two tables, two of `ln_f`, and for each layer twelve (six parts with
 # a `weight` and a `bias`). Our model has four more per layer, because `c_attn` becomes three.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(load_gpt2)
 
 
 # %% nbgrader={"grade": false, "grade_id": "load_gpt2", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -263,17 +248,11 @@ grade(load_gpt2)
 
 # %% [markdown]
 # Now test it. `gpt.model_over_checkpoint` computes with the file's own tensors, by `x @ weight + bias` as GPT-2 does. Both
-# models must give the same logits. (Until your function passes, that model is compared with itself.)
+# models must give the same logits.
 
 
 # %%
-def as_stored(model, checkpoint):
-    """A model that computes with the checkpoint itself; `model` is left unchanged."""
-    return gpt.model_over_checkpoint(checkpoint, sizes.n_heads)
-
-
-loading = use(load_gpt2, otherwise=as_stored)
-model = loading(sizes.model(), checkpoint)
+model = load_gpt2(sizes.model(), checkpoint)
 tale = "One evening Jonas walked to the old mill, and a fog lay there. There he found a green bottle."
 tale_ids = torch.tensor([letters.encode(tale)])  # (1, T)
 with torch.no_grad():
@@ -281,7 +260,7 @@ with torch.no_grad():
     expected = gpt.model_over_checkpoint(checkpoint, sizes.n_heads)(tale_ids)
 torch.testing.assert_close(logits, expected, rtol=0, atol=1e-4)
 loss = F.cross_entropy(logits[0, :-1], tale_ids[0, 1:]).item()
-print(f"The logits agree. Loaded by {loading.whose}.")
+print("The logits agree.")
 print(f"Loss per letter of a tale: {loss:.2f} nats; of guessing: {math.log(sizes.n_tokens):.2f}")
 
 # %% [markdown]
@@ -292,7 +271,7 @@ print(f"Loss per letter of a tale: {loss:.2f} nats; of guessing: {math.log(sizes
 
 # %%
 lm = small_lm.load(yours=True)
-print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(lm.words)} words.")
+print(f"{len(lm.blocks)} layers of {lm.n_heads} heads, {len(lm.words)} words.")
 
 # %% [markdown]
 # After the last layer, the stream is normalised and unembedded to logits. But each layer only *adds* to it, so you can unembed
@@ -313,10 +292,6 @@ print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(
 # **Worked example.** One position, $D = 2$, $\mathbf{x} = (1, 3)$. A layer norm with weights 1 and biases 0 gives $(-1, 1)$:
 # minus the mean 2, divided by the standard deviation 1. If the rows for three tokens are $(1, 0)$, $(0, 1)$ and $(1, -1)$, the
 # logits are $-1$, $1$ and $-2$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(logit_lens)
 
 
 # %% nbgrader={"grade": false, "grade_id": "logit_lens", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -350,30 +325,23 @@ predict("the lens before the first layer", ...)
 
 
 # %%
-def without_norm(hidden, norm, unembedding):
-    """The stream, unembedded without the norm."""
-    return torch.einsum("lbtd,nd->lbtn", hidden, unembedding)
-
-
-lens = use(logit_lens, otherwise=without_norm)
 stories = [lm.encode(story)[:48] for story in small_lm.held_out(2000).splitlines()]
 held_out = torch.stack([ids for ids in stories if len(ids) == 48])  # (B, 48): stories that the model has not seen
 with torch.no_grad():
-    by_layer = lens(lm.run(held_out).hidden, lm.norm, lm.tokens.weight)  # (L + 1, B, T, N)
+    by_layer = logit_lens(lm.run(held_out).hidden, lm.norm, lm.tokens.weight)  # (L + 1, B, T, N)
 print(f"Guessing among {len(lm.words)} words: a loss of {math.log(len(lm.words)):.2f}")
 for layer, logits in enumerate(by_layer):
     loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), held_out[:, 1:].flatten()).item()
     own = (logits.argmax(-1) == held_out).float().mean().item()
     print(f"after {layer} layers: loss {loss:5.2f}; the word just read comes first at {own:.0%} of positions")
-print(f"Computed with {lens.whose} on {lm.whose}")
 
 # %% tags=["demo"]
 # @title The lens on a sentence, layer by layer
-picture = figures.inspection.layer_by_layer(lm, 'Mara found a red key near the garden. "Whose key is this?', lens)
-figures.show(picture, caption=f"Computed with {lens.whose}.")
+picture = figures.inspection.layer_by_layer(lm, 'Mara found a red key near the garden. "Whose key is this?', logit_lens)
+figures.show(picture)
 
 # %% [markdown]
-# Before the first layer, the lens (with its norm) has a loss far *above* that of guessing, about 27 nats in the course's model.
+# Before the first layer, the lens has a loss far *above* that of guessing, about 27 nats in the course's model.
 # It gives the word just read a probability near 1, but a word is almost never followed by itself. So the right word has a
 # probability near 0, and the loss is minus its logarithm: to be sure and wrong costs more than to guess.
 #
@@ -436,10 +404,6 @@ print(f"loss of new letters {new:.2f}, of repeated ones {again:.2f}; of guessing
 # **Worked example.** A B C A B C has the period 3. Query 3 (the second A) should look at 1 (the B), query 4 at 2, query 5 at 3.
 # With the weights $0.9$, $0.6$ and $0.3$ there the score is $0.6$. These entries are a part of one diagonal of the map.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(induction_score)
-
 
 # %% nbgrader={"grade": false, "grade_id": "induction_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def induction_score(weights: torch.Tensor, period: int) -> torch.Tensor:
@@ -501,21 +465,15 @@ check(previous_token_score)
 
 
 # %%
-def last_query_only(weights, period):
-    """The weight of the last query on what came after its token, as a rough score."""
-    return weights[..., -1, -period]
-
-
-score, score_before = use(induction_score, otherwise=last_query_only), use(previous_token_score)  # (..., T, T) -> (...)
-scores = score(whole.weights, period).mean(1)  # (L, B, H) -> (L, H)
-before = score_before(whole.weights).mean(1)  # (L, H)
+scores = induction_score(whole.weights, period).mean(1)  # (L, B, H) -> (L, H)
+before = previous_token_score(whole.weights).mean(1)  # (L, H)
 looks_back = int(before[0].argmax())  # the head of layer 0 that looks most at the position before
 best = int(scores[1].argmax())  # the head of layer 1 with the highest induction score
 
 # %% tags=["demo"]
 # @title Both scores of every head, and the maps of two
 picture = figures.inspection.head_maps({"previous-token score": before, "induction score": scores})
-figures.show(picture, caption=f"Both are means over 64 texts. Computed with {score_before.whose} and {score.whose}.")
+figures.show(picture, caption="Both are means over 64 texts.")
 pair = torch.stack([whole.weights[0, 0, looks_back], whole.weights[1, 0, best]])
 names = [f"layer 0, head {looks_back}", f"layer 1, head {best}"]
 picture = figures.inspection.attention_maps(pair, tiny.letters.decode(repeated[0].tolist()), names)
@@ -534,10 +492,10 @@ twelve = torch.stack([torch.randperm(len(lm.words), generator=generator)[:12] fo
 random_words = twelve.repeat(1, 2)  # (16, 24): twelve random words, twice
 with torch.no_grad():
     of_words = lm.run(random_words)
-word_scores = score(of_words.weights, 12).mean(1)  # (L, H)
+word_scores = induction_score(of_words.weights, 12).mean(1)  # (L, H)
 word_new, word_again = losses_of(of_words, random_words, 12)
-print(f"{lm.whose}: loss of new words {word_new:.2f}, of repeated ones {word_again:.2f}")
-print(f"induction scores, one row per layer, computed with {score.whose}:")
+print(f"loss of new words {word_new:.2f}, of repeated ones {word_again:.2f}")
+print("induction scores, one row per layer:")
 print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_scores.tolist()))
 
 # %% [markdown]
@@ -564,10 +522,6 @@ print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_score
 # **Worked example.** One text, three heads, one token, `K = 2`: $(1, 2), (3, 4), (5, 6)$. With `heads=[1]` they become $(1, 2),
 # (0, 0), (5, 6)$. If row 1 of `mean` is $(7, 8)$, they become $(1, 2), (7, 8), (5, 6)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(ablate)
-
 
 # %% nbgrader={"grade": false, "grade_id": "ablate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate(head_outputs: torch.Tensor, heads: list[int], mean: torch.Tensor | None = None) -> torch.Tensor:
@@ -591,16 +545,14 @@ from grading.judge import grade
 grade(ablate)
 ### END HIDDEN TESTS
 
+
 # %%
-removed = use(ablate, otherwise=torch_fallbacks.without_heads)
-
-
 def measure(model, ids, period):
     """Returns a function: a list of pairs (layer, head) -> the loss of repeated tokens without these heads."""
 
     def loss_without(heads):
         def change(layer, outputs):
-            return removed(outputs, [head for at, head in heads if at == layer])
+            return ablate(outputs, [head for at, head in heads if at == layer])
 
         with torch.no_grad():
             return losses_of(model.run(ids, change), ids, period)[1]
@@ -633,20 +585,19 @@ predict("the previous-token head", ...)
 # %%
 alone = [loss_without([pair]) for pair in every]
 with torch.no_grad():
-    blind = tiny.run(repeated, lambda layer, outputs: removed(outputs, [looks_back]) if layer == 0 else outputs)
+    blind = tiny.run(repeated, lambda layer, outputs: ablate(outputs, [looks_back]) if layer == 0 else outputs)
 print("induction scores of layer 1:", [round(value, 2) for value in scores[1].tolist()])
 print(
     f"without head {looks_back} of layer 0:",
-    [round(value, 2) for value in score(blind.weights, period).mean(1)[1].tolist()],
+    [round(value, 2) for value in induction_score(blind.weights, period).mean(1)[1].tolist()],
 )
 for layer in (0, 1):
     print(f"loss without layer {layer}: {loss_without([pair for pair in every if pair[0] == layer]):.2f}")
 print(f"loss without any head:  {loss_without(every):.2f}; of new letters: {new:.2f}")
-print(f"Computed with {removed.whose} and {score.whose}")
 
 # %% tags=["demo"]
 # @title The loss without one head
-figures.show(figures.inspection.without_each_head(alone), caption=f"Computed with {removed.whose}.")
+figures.show(figures.inspection.without_each_head(alone))
 
 # %% [markdown]
 # Without the previous-token head the model guesses. Little in the keys now shows which letter came before, so the induction
@@ -669,7 +620,7 @@ def loss_at_mean(heads):
     """The loss of repeated letters with these heads at their mean."""
 
     def change(layer, outputs):
-        return removed(outputs, [head for at, head in heads if at == layer], means[layer])
+        return ablate(outputs, [head for at, head in heads if at == layer], means[layer])
 
     with torch.no_grad():
         return losses_of(tiny.run(repeated, change), repeated, period)[1]
@@ -682,11 +633,9 @@ groups = {
 }
 for name, heads in groups.items():
     print(f"{name:20} at zero: loss {loss_without(heads):.2f}; at their mean: {loss_at_mean(heads):.2f}")
-print(f"Computed with {removed.whose}. The losses at the mean need an `ablate` that passes.")
 
 # %% [markdown]
-# Once your `ablate` passes, the mean is worse than zero for the rest of layer 0, so neither way is neutral. When you make a
-# claim, say which one you used.
+# For the rest of layer 0, the mean is worse than zero, so neither way is neutral. When you make a claim, say which one you used.
 
 # %% [markdown]
 # ## 7. Move an activation
@@ -745,15 +694,13 @@ check(patch_head)
 # The position: 2, 3 or 10
 predict("the position to patch", ...)
 
+
 # %%
-patched = use(patch_head)
-
-
 def restored(layer, head, position):
     """The share of the logit's difference that one patch brings back: 0 is none of it, 1 is all of it."""
 
     def change(at, outputs):
-        return patched(outputs, clean_run.heads[layer], head, position) if at == layer else outputs
+        return patch_head(outputs, clean_run.heads[layer], head, position) if at == layer else outputs
 
     with torch.no_grad():
         return (right_logit(tiny.run(corrupted, change)) - low) / (high - low)
@@ -764,7 +711,7 @@ shares = torch.tensor([[restored(layer, head, t) for t in range(11)] for layer, 
 # %% tags=["demo"]
 # @title The share that each patch brings back
 names = [f"layer {layer}, head {head}" for layer, head in every]
-figures.show(figures.inspection.patching(shares, names, 2), caption=f"Computed with {patched.whose}.")
+figures.show(figures.inspection.patching(shares, names, 2))
 
 # %%
 last = shares[4:, 10]
@@ -807,10 +754,6 @@ print("layer 1, position 10:", [round(share, 2) for share in last.tolist()], f"t
 # is 2.5, and without all three as well; without `(0, 0)` and one other it is 0.1. No head matters alone, and the only right
 # answer is `[(1, 0), (1, 1)]`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(necessary_heads)
-
 
 # %% nbgrader={"grade": false, "grade_id": "necessary_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def necessary_heads(
@@ -846,26 +789,19 @@ grade(necessary_heads)
 
 
 # %%
-def highest_scores(loss_without, scores, chance):
-    """All heads with an induction score above a half, without any measurement."""
-    return [(layer, head) for layer, row in enumerate(scores.tolist()) for head in range(len(row)) if row[head] > 0.5]
-
-
-name_heads = use(necessary_heads, otherwise=highest_scores)
 models = {
     "letters": (loss_without, scores, new),
-    lm.whose: (measure(lm, random_words, 12), word_scores, word_new),
+    "words": (measure(lm, random_words, 12), word_scores, word_new),
 }
 for name, (without, of_heads, chance) in models.items():
     try:
-        claim = name_heads(without, of_heads, chance)
+        claim = necessary_heads(without, of_heads, chance)
         print(
             f"{name}: {claim}\n    loss {without([]):.2f}, without these heads {without(claim):.2f}, of new tokens {chance:.2f}"
         )
         print("    with one put back:", [round(without([o for o in claim if o != pair]), 2) for pair in claim])
     except ValueError as error:
         print(f"{name}: no claim ({error})")
-print(f"Computed with {name_heads.whose} and {removed.whose}")
 
 # %% [markdown]
 # For the model of letters, more than one claim is right. Measure four:
@@ -914,10 +850,6 @@ for name, heads in claims.items():
 # $$ \begin{pmatrix} 3 \\ 4 \end{pmatrix} \begin{pmatrix} 7 & 8 \end{pmatrix} =
 #    \begin{pmatrix} 21 & 24 \\ 28 & 32 \end{pmatrix} . $$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(qk_circuit)
-
 
 # %% nbgrader={"grade": false, "grade_id": "qk_circuit", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def qk_circuit(W_q: torch.Tensor, W_k: torch.Tensor, head: int, n_heads: int) -> torch.Tensor:
@@ -953,7 +885,6 @@ grade(qk_circuit)
 # letter. This gives a map of letters by letters.
 
 # %%
-circuit = use(qk_circuit, otherwise=torch_fallbacks.circuit)
 embedded = tiny.tokens.weight  # (26, 64): one row per letter
 
 
@@ -965,7 +896,7 @@ def moves(layer, head):
 
 def looks_for(head, written):
     """Scores of a head of layer 1, (26, 26): the query has letter a, the key's stream has row b of `written`."""
-    M = circuit(tiny.blocks[1].W_q.weight, tiny.blocks[1].W_k.weight, head, 4)
+    M = qk_circuit(tiny.blocks[1].W_q.weight, tiny.blocks[1].W_k.weight, head, 4)
     return embedded @ M @ written.T / 16**0.5
 
 
@@ -991,12 +922,11 @@ print(
 )
 for (layer, head), logits in copies.items():
     print(f"  logits, OV circuit of layer {layer}, head {head}: {logits.diagonal().mean():5.1f} {logits.mean():5.1f}")
-print(f"Scores computed with {circuit.whose}")
 
 # %% tags=["demo"]
 # @title What a head of layer 1 looks for, and what all four copy
 picture = figures.inspection.wanted_letters(written_before, tiny.letters.alphabet)
-figures.show(picture, caption=f"Computed with {circuit.whose}.")
+figures.show(picture)
 figures.show(figures.inspection.copied_letters([copies[1, head] for head in range(4)], tiny.letters.alphabet))
 
 # %% [markdown]
@@ -1093,10 +1023,6 @@ else:
 # These are the *direct* contributions: what a head does through later layers is not included. (The last norm is left out. It
 # divides all terms of a position by one number; its weights, which are linear, can be part of the direction.) Ablation counts
 # everything. If the two disagree, a later layer read what the head wrote.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(head_contributions)
 
 
 # %%

@@ -28,8 +28,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sliders, use
-from course.models import torch_fallbacks
+from course import begin, check, figures, hint, predict, progress, sliders, solution
 from torch import nn
 
 begin("12_two_sequences")
@@ -235,10 +234,6 @@ predict("a mask without its dimensions", ...)
 # source positions, $(0, 4)$ and $(\ln 3, 8)$. In head 0 the query is 1 and the keys are 0 and $\ln 3$, so the weights are ¼ and
 # ¾, and the output is $\tfrac34 \ln 3 \approx 0.82$. In head 1 the query is 0, so both weights are ½, and the output is 6.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(CrossAttention)
-
 
 # %% nbgrader={"grade": false, "grade_id": "CrossAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class CrossAttention(nn.Module):
@@ -276,7 +271,7 @@ class CrossAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_CrossAttention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(CrossAttention)
+check(CrossAttention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -287,10 +282,9 @@ grade(CrossAttention)
 # Here are the shapes in one call, for four sources and six target positions each:
 
 # %%
-Cross = use(CrossAttention, torch_fallbacks.CrossAttention)
 torch.manual_seed(0)
-output, weights = Cross(16, 2)(torch.randn(4, 6, 16), torch.randn(4, source.shape[1], 16), source == PAD)
-print("output", tuple(output.shape), " weights", tuple(weights.shape), " computed with", Cross.whose)
+output, weights = CrossAttention(16, 2)(torch.randn(4, 6, 16), torch.randn(4, source.shape[1], 16), source == PAD)
+print("output", tuple(output.shape), " weights", tuple(weights.shape))
 print("largest weight on padding:", weights.masked_select((source == PAD)[:, None, None]).abs().max().item())
 
 # %% [markdown]
@@ -311,10 +305,6 @@ print("largest weight on padding:", weights.masked_select((source == PAD)[:, Non
 # Leave `targets` unchanged, because the loss needs them.
 #
 # **Worked example.** `targets` are $(5, 8, 2)$ and `begin` is 1. The decoder reads $(1, 5, 8)$ and has to predict $(5, 8, 2)$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(teacher_inputs)
 
 
 # %% nbgrader={"grade": false, "grade_id": "teacher_inputs", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -338,10 +328,8 @@ grade(teacher_inputs)
 ### END HIDDEN TESTS
 
 # %%
-inputs_for = use(teacher_inputs, torch_fallbacks.teacher_inputs)
-for reads, predicts in zip(inputs_for(targets, BEGIN)[0].tolist(), targets[0].tolist(), strict=True):
+for reads, predicts in zip(teacher_inputs(targets, BEGIN)[0].tolist(), targets[0].tolist(), strict=True):
     print(f"reads {ORU[reads] or '(padding)':10} predicts {ORU[predicts] or '(padding: not in the loss)'}")
-print("Computed with", inputs_for.whose)
 
 # %% [markdown]
 # ## 4. Encoder and decoder
@@ -370,7 +358,7 @@ class Encoder(nn.Module):
     def __init__(self, d_model):
         super().__init__()
         self.words, self.positions = nn.Embedding(len(ENGLISH), d_model), nn.Embedding(24, d_model)
-        self.norm, self.attention = nn.LayerNorm(d_model), Cross(d_model, 4)
+        self.norm, self.attention = nn.LayerNorm(d_model), CrossAttention(d_model, 4)
         self.mlp, self.last_norm = mlp(d_model), nn.LayerNorm(d_model)
 
     def forward(self, source, source_mask=None):
@@ -387,7 +375,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.words, self.positions = nn.Embedding(n_words, d_model), nn.Embedding(28, d_model)
         self.attention = nn.MultiheadAttention(d_model, 4, bias=False, batch_first=True)
-        self.cross = Cross(d_model, 1)  # one head, so that there is one map to read
+        self.cross = CrossAttention(d_model, 1)  # one head, so that there is one map to read
         self.norms, self.mlp = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3)), mlp(d_model)
         self.logits = nn.Linear(d_model, n_words)
 
@@ -421,10 +409,6 @@ class Decoder(nn.Module):
 # **Worked example.** `encoder` and `decoder` are functions of plain numbers here: `encoder(source, source_mask)` returns
 # `source + source_mask`, and `decoder(targets_in, memory, source_mask)` returns `targets_in * memory + source_mask`. With
 # source 3, targets 2 and mask 1, the memory is $3 + 1 = 4$ and the logits are $2 \cdot 4 + 1 = 9$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(EncoderDecoder)
 
 
 # %% nbgrader={"grade": false, "grade_id": "EncoderDecoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -476,7 +460,7 @@ grade(EncoderDecoder)
 
 
 # %% tags=["demo"]
-def train(model, data, steps, after=None, moments=(), inputs=inputs_for, peak=3e-3):
+def train(model, data, steps, after=None, moments=(), inputs=teacher_inputs, peak=3e-3):
     """Train with teacher forcing: returns (losses, the results of `after()` after each of the `moments`)."""
     generator = torch.Generator().manual_seed(1)
     optimizer = torch.optim.Adam(model.parameters(), lr=peak)
@@ -501,7 +485,7 @@ def train(model, data, steps, after=None, moments=(), inputs=inputs_for, peak=3e
 def forced(model, source, targets):
     """With teacher forcing and without gradients: logits (B, T, N)."""
     with torch.no_grad():
-        return model(source, inputs_for(targets, BEGIN), source == PAD)
+        return model(source, teacher_inputs(targets, BEGIN), source == PAD)
 
 
 def right_sentences(model, source, targets):
@@ -509,7 +493,6 @@ def right_sentences(model, source, targets):
     return ((forced(model, source, targets).argmax(-1) == targets) | (targets == PAD)).all(-1)
 
 
-Joined = use(EncoderDecoder, torch_fallbacks.EncoderDecoder)
 data = batch_of(4000, torch.Generator().manual_seed(1))
 training_data = data[0], data[1], data[0] == PAD
 unseen = batch_of(
@@ -524,7 +507,7 @@ shown_targets = unseen[1][shown][unseen[1][shown] != PAD][None]
 
 torch.manual_seed(1)
 decoder = Decoder(64, len(ORU))
-model = Joined(Encoder(64), decoder)
+model = EncoderDecoder(Encoder(64), decoder)
 
 
 def look_and_keep():
@@ -537,7 +520,7 @@ steps = 400
 moments = 0, steps // 20, steps // 10, steps // 4, steps
 losses, seen = train(model, training_data, steps, look_and_keep, moments)
 print(f"{right_sentences(model, *unseen[:2]).float().mean():.0%} of 200 unseen sentences have every word right,")
-print(f"with teacher forcing. Computed with {Joined.whose} and {inputs_for.whose}.")
+print("with teacher forcing.")
 
 # %% [markdown]
 # ### Predict: targets that are not shifted (extra)
@@ -552,10 +535,10 @@ predict("targets that are not shifted", ...)
 # %% tags=["demo"]
 # @title The loss, with shifted inputs and without
 torch.manual_seed(1)
-unshifted = Joined(Encoder(64), Decoder(64, len(ORU)))
+unshifted = EncoderDecoder(Encoder(64), Decoder(64, len(ORU)))
 unshifted_losses, _ = train(unshifted, training_data, steps=80, inputs=lambda targets, begin: targets)
 drawn = figures.sequences.unshifted(losses, unshifted_losses, len(ORU))
-figures.show(drawn, caption=f"Computed with {Joined.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # The model without the shift only copies. When it has to write, there is nothing to copy. The model with teacher forcing has
@@ -584,15 +567,13 @@ def one_vector(memory: torch.Tensor, source_mask: torch.Tensor) -> torch.Tensor:
 # %% tags=["demo"]
 check(one_vector)
 
+
 # %%
-squeeze = use(one_vector)
-
-
 class OneVectorDecoder(Decoder):
     """A decoder that sees only the mean of the memory."""
 
     def forward(self, targets_in, memory, source_mask=None):
-        return super().forward(targets_in, squeeze(memory, source_mask))
+        return super().forward(targets_in, one_vector(memory, source_mask))
 
 
 # %% [markdown]
@@ -608,7 +589,7 @@ predict("one vector for a sentence", ...)
 
 # %% tags=["demo"]
 torch.manual_seed(1)
-narrow = Joined(Encoder(64), OneVectorDecoder(64, len(ORU)))
+narrow = EncoderDecoder(Encoder(64), OneVectorDecoder(64, len(ORU)))
 train(narrow, training_data, steps=400)
 both = {"attention": model, "one vector": narrow}
 right = {name: right_sentences(one, *unseen[:2]).float() for name, one in both.items()}
@@ -617,7 +598,7 @@ print("; ".join(f"{name}: {share.mean():.0%} of the sentences have every word ri
 # %% tags=["demo"]
 # @title The share of sentences with every word right, by the length of the source
 drawn = figures.sequences.by_length(right, lengths)
-figures.show(drawn, caption=f"Computed with {Cross.whose}, {Joined.whose} and {squeeze.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # One vector of 64 numbers is enough for some short sentences. The longer the sentence, the more of it is lost, while attention
@@ -635,7 +616,7 @@ figures.show(drawn, caption=f"Computed with {Cross.whose}, {Joined.whose} and {s
 english, oru = [ENGLISH[i] for i in shown_source[0].tolist()], [ORU[i] for i in shown_targets[0].tolist()]
 truth = unseen[2][shown, : len(oru)].tolist()
 drawn = figures.sequences.at_moment(seen, oru, english, truth, moment=len(seen) - 1)
-figures.show(drawn, caption=f"Computed with {Cross.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # The frames jump back and forth, because the order crosses: the clause with *that* comes before its noun, and each verb after
@@ -661,10 +642,6 @@ sliders.slider(figures.sequences.at_moment, seen, oru, english, truth, **look)
 # **Worked example.** The rows are $(0.7, 0.2, 0.1)$, $(0.3, 0.3, 0.4)$, $(0.1, 0.8, 0.1)$ and $(0.6, 0.1, 0.3)$, and the
 # alignment is $(0, 2, 0, -1)$. The first two rows have their largest weight at the true position, the third does not, and the
 # fourth does not count: ⅓.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(alignment_error)
 
 
 # %% nbgrader={"grade": false, "grade_id": "alignment_error", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -695,12 +672,10 @@ grade(alignment_error)
 # @title The error over all unseen sentences, and for each kind of word
 from course.models import translation
 
-error_of = use(alignment_error, torch_fallbacks.alignment_error)
 forced(model, *unseen[:2])
 kinds = {"noun": NOUNS.values(), "adjective": ADJECTIVES.values(), "verb": VERBS.values(), "when": WHEN.values()}
 kinds |= {"ta": ["ta"], "mo": ["mo"], "ni or nu": ["ni", "nu"]}
-translation.report_alignment(error_of, decoder.weights[:, 0], *unseen[1:], ORU, kinds)
-print("Computed with", error_of.whose)
+translation.report_alignment(alignment_error, decoder.weights[:, 0], *unseen[1:], ORU, kinds)
 
 # %% [markdown]
 # Nearly all words are predicted correctly, but some kinds of word look elsewhere. Which ones depends on the seed of the
@@ -753,12 +728,9 @@ def greedy(step: Callable[[list[int]], torch.Tensor], begin: int, end: int, max_
 # %% tags=["demo"]
 check(greedy)
 
-# %%
-write = use(greedy)
-
 # %% tags=["demo"]
-written = write(step_of(model, shown_source), BEGIN, END, 27)
-print(" ".join(english), "\n   ", " ".join(ORU[i] for i in written[1:-1]), f"\nComputed with {write.whose}")
+written = greedy(step_of(model, shown_source), BEGIN, END, 27)
+print(" ".join(english), "\n   ", " ".join(ORU[i] for i in written[1:-1]))
 
 # %% [markdown]
 # ### Predict: with a teacher and without
@@ -773,15 +745,15 @@ predict("sentences in free running", ...)
 
 # %% tags=["demo"]
 # @title The model after 100 steps: with a teacher, and without
-young = Joined(Encoder(64), Decoder(64, len(ORU)))
+young = EncoderDecoder(Encoder(64), Decoder(64, len(ORU)))
 young.load_state_dict(seen[sorted(seen)[3]][1])
 real, wanted = unseen[0][:100], unseen[1][:100]
 freely = translation.translate(
-    real, lambda row: write(step_of(young, row), BEGIN, END, wanted.shape[1]), wanted.shape[1]
+    real, lambda row: greedy(step_of(young, row), BEGIN, END, wanted.shape[1]), wanted.shape[1]
 )
 found = {"teacher forcing": forced(young, real, wanted).argmax(-1), "free running": freely}
 drawn = figures.sequences.by_position(translation.report_words(wanted, found), sorted(seen)[3])
-figures.show(drawn, caption=f"Computed with {write.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # Up to its first mistake, a model reads the same words either way, so the share of correct *sentences* is the same. But in free
@@ -865,10 +837,6 @@ check(mean_log_probability)
 # a mean of −0.86. Width 2 is the picture: $(0, 2, 3)$ is finished with a sum of −1.02, a mean of −0.51, and nothing later is
 # better.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(beam_search)
-
 
 # %% nbgrader={"grade": false, "grade_id": "beam_search", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def beam_search(
@@ -905,23 +873,13 @@ grade(beam_search)
 
 # %% [markdown]
 # Now the fully trained model translates 30 unseen sentences with *often*, by greedy search and by beam search with width 2.
-# (Until your function passes, greedy search replaces it, so both give the same.)
 
-
-# %%
-def greedy_only(step, begin, end, width, max_length):
-    """Greedy search, whatever the width is."""
-    return write(step, begin, end, max_length)
-
-
-search, mean_of = use(beam_search, otherwise=greedy_only), use(mean_log_probability)
 
 # %% tags=["demo"]
 # @title Sentences with "often": greedy search, and beam search with a width of 2
 often = batch_of(30, torch.Generator().manual_seed(3), whens=("often",))
-found = (lambda step: write(step, BEGIN, END, 27)), (lambda step: search(step, BEGIN, END, 2, 27))
-translation.compare_searches(often[0], lambda row: step_of(model, row), *found, mean_of, ORU)
-print("Computed with", search.whose, "and", write.whose)
+found = (lambda step: greedy(step, BEGIN, END, 27)), (lambda step: beam_search(step, BEGIN, END, 2, 27))
+translation.compare_searches(often[0], lambda row: step_of(model, row), *found, mean_log_probability, ORU)
 
 # %% [markdown]
 # Beam search looks for the translation that is *most probable* for the model. You want a *correct* one, and the two agree only
@@ -936,8 +894,7 @@ print("Computed with", search.whose, "and", write.whose)
 # equally probable; after that, six more words and `end`, which are certain. `begin` is 0, `end` is 1.
 #
 # Your finding is the smallest number of moods for which the sequence with the best mean begins with `ifa`. Find it by calls of
-# `search` with a width of 20 and a `max_length` of 12. `search` is your `beam_search` once exercise 5 passes; until then it is
-# greedy search, which cannot find it.
+# your `beam_search` with a width of 20 and a `max_length` of 12. Greedy search cannot find it.
 
 
 # %%
@@ -957,7 +914,7 @@ def speaker(moods):
     return step
 
 
-# Your code: call `search` for each number of moods
+# Your code: call `beam_search` for each number of moods
 
 finding = ...  # a number of moods
 
@@ -995,10 +952,6 @@ predict("the shape of the patches", ...)
 # becomes $(0, 1, 4, 5)$, $(2, 3, 6, 7)$, $(8, 9, 12, 13)$, $(10, 11, 14, 15)$. In memory, 0, 1, 2, 3 come first, so `reshape`
 # alone gives strips, not squares.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(patches)
-
 
 # %% nbgrader={"grade": false, "grade_id": "patches", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def patches(images: torch.Tensor, size: int) -> torch.Tensor:
@@ -1034,16 +987,14 @@ grade(patches)
 # @title Images, and a model that reads them
 from course.models.drawn_signs import SIGNS, ImageEncoder, train_reader
 
-cut = use(patches, torch_fallbacks.patches)
 torch.manual_seed(0)
 reader = Decoder(48, len(SIGNS))
-images, signs = train_reader(Joined(ImageEncoder(48, cut), reader), train, inputs_for)
-print("Computed with", cut.whose)
+images, signs = train_reader(EncoderDecoder(ImageEncoder(48, patches), reader), train, teacher_inputs)
 
 # %% tags=["demo"]
 # @title Where the decoder looks while it names each sign
 drawn = figures.sequences.one_reading(images, signs, reader.weights, SIGNS)
-figures.show(drawn, caption=f"Computed with {Cross.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # ## 8. How it came about (extra)
@@ -1098,10 +1049,6 @@ figures.show(drawn, caption=f"Computed with {Cross.whose}.")
 # **Worked example.** Written is $(4, 4, 4, 5)$, the reference is $(4, 5, 4)$. Single ids: the reference has two 4s and one 5,
 # so three of four count, 0.75. Pairs: $(4, 5)$ counts, and neither $(4, 4)$ does, so ⅓.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(clipped_precision)
-
 
 # %%
 def clipped_precision(written: list[int], reference: list[int], n: int) -> float:
@@ -1133,7 +1080,7 @@ check(clipped_precision)
 # @title What you have built so far
 drawn = figures.diagram.two_sequences(complete=True, weights=decoder.weights[0, 0, :8, :8])
 text = "A shows the first 8 rows and columns of the trained model's weights."
-figures.show(drawn, caption=f"{text} Computed with {Cross.whose}.")
+figures.show(drawn, caption=f"{text}")
 
 # %% [markdown]
 # **To read on:** Bahdanau et al., [Neural Machine Translation by Jointly Learning to Align and

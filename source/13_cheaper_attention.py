@@ -24,8 +24,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, small_lm, use
-from course.models import cheaper_fallbacks, exercise_fallbacks, torch_fallbacks
+from course import begin, check, figures, hint, predict, progress, small_lm, solution
 from course.models.cost_counter import measure_cost
 from course.models.modern_lm import Parts, attend
 from torch import nn
@@ -86,7 +85,7 @@ def latent_cache_bytes(n_layers: int, d_latent: int, d_rope: int, length: int, e
 
 
 # %% tags=["demo"]
-check(latent_cache_bytes)
+check(latent_cache_bytes)  # NameError? Run the notebook's first cell
 
 # %% [markdown]
 # ### Predict: one vector for 128 heads
@@ -100,21 +99,19 @@ check(latent_cache_bytes)
 predict("one vector for 128 heads", ...)
 
 # %%
-latent_bytes = use(latent_cache_bytes)
 sizes = {  # bytes per token, in half precision
-    "Llama 2 7B, 32 heads": torch_fallbacks.cache_bytes(32, 32, 128, 1),
-    "Llama 3 8B, 8 groups": torch_fallbacks.cache_bytes(32, 8, 128, 1),
+    "Llama 2 7B, 32 heads": cache_bytes(32, 32, 128, 1),
+    "Llama 3 8B, 8 groups": cache_bytes(32, 8, 128, 1),
     "DeepSeek-V3, all heads": 61 * 128 * (192 + 128) * 2,
-    "DeepSeek-V3, latent": latent_bytes(61, 512, 64, 1),
+    "DeepSeek-V3, latent": latent_cache_bytes(61, 512, 64, 1),
 }
 for name, size in sizes.items():
     read = 1e3 * size * 2**17 / 3.35e12  # an H100 (SXM) reads at most 3.35 TB per second
     print(f"{name:23} {size / 2**10:7.1f} KiB per token; {read:6.1f} ms to read 131,072 tokens once")
-print("Computed with", latent_bytes.whose)
 
 # %% tags=["demo"]
 # @title KiB per token
-figures.show(figures.cheaper.per_token(sizes), caption=f"Computed with {latent_bytes.whose}.")
+figures.show(figures.cheaper.per_token(sizes))
 
 # %% [markdown]
 # DeepSeek-V3, with 671 billion parameters, keeps about half as much per token as Llama 3 8B. If it kept the keys and values
@@ -145,10 +142,6 @@ figures.show(figures.cheaper.per_token(sizes), caption=f"Computed with {latent_b
 #
 # **Worked example.** The query $(3, 4)$ has the root mean square $\sqrt{12.5} \approx 3.54$, and becomes $(0.85, 1.13)$. The key
 # $(10, 0)$ becomes $(1.41, 0)$. With gains of 1 the score is $0.85 \cdot 1.41 / \sqrt 2 = 0.85$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(qk_norm_scores)
 
 
 # %% nbgrader={"grade": false, "grade_id": "qk_norm_scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -186,14 +179,12 @@ grade(qk_norm_scores)
 predict("queries a hundred times as long", ...)
 
 # %%
-normed = use(qk_norm_scores, cheaper_fallbacks.qk_norm_scores)
 some_queries, some_keys = torch.randn(2, 6, 16, generator=torch.Generator().manual_seed(2))
 gain = torch.ones(16)
 for factor in (1, 10, 100):
     plain = (factor * some_queries @ some_keys.T / 4).abs().max()
-    bounded = normed(factor * some_queries, some_keys, gain, gain).abs().max()
+    bounded = qk_norm_scores(factor * some_queries, some_keys, gain, gain).abs().max()
     print(f"queries times {factor:3}: largest score {plain:6.1f}, with QK-norm {bounded:.2f}")
-print("Computed with", normed.whose)
 
 # %% [markdown]
 # **Soft-capping** leaves queries and keys as they are, and bends each score: $\text{cap} \cdot \tanh(s / \text{cap})$. Small
@@ -207,10 +198,6 @@ print("Computed with", normed.whose)
 # `ValueError` that names `cap` and its value.
 #
 # **Worked example.** With a cap of 10: the score 1 becomes $10 \cdot \tanh(0.1) = 0.997$, the score 100 becomes 10.0.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(soft_cap)
 
 
 # %% nbgrader={"grade": false, "grade_id": "soft_cap", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -246,8 +233,7 @@ predict("the largest capped score", ...)
 
 # %% tags=["demo"]
 # @title Scores before and after soft-capping
-capped = use(soft_cap, cheaper_fallbacks.soft_cap)
-figures.show(figures.cheaper.capped(capped), caption=f"Computed with {capped.whose}.")
+figures.show(figures.cheaper.capped(soft_cap))
 
 # %% [markdown]
 # Gemma 3 uses QK-norm in place of soft-capping ([report](https://arxiv.org/abs/2503.19786), March 2025). A practical
@@ -291,10 +277,6 @@ figures.show(figures.cheaper.latent_layer())
 # **Worked example.** `MultiHeadLatentAttention(8, 2, 3, 2)`: heads are 4 wide. The weight of `W_c` is `(3, 8)`, of `W_k` `(8,
 # 3)`, of `W_qr` `(4, 8)`, and of `W_kr` `(2, 8)`. For each position the cache holds $3 + 2 = 5$ numbers instead of 16, and
 # scores are divided by $\sqrt 6$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(MultiHeadLatentAttention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadLatentAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -361,15 +343,15 @@ grade(MultiHeadLatentAttention)
 ### END HIDDEN TESTS
 
 # %%
-make = use(MultiHeadLatentAttention, cheaper_fallbacks.MultiHeadLatentAttention)
 torch.manual_seed(13)
-layer = make(96, 4, 32, 8)  # the width and the heads of the small language model
+layer = MultiHeadLatentAttention(96, 4, 32, 8)  # the width and the heads of the small language model
 x = torch.randn(1, 6, 96)
 with torch.no_grad():
-    output, weights = layer(x, torch_fallbacks.causal_mask(6))
+    output, weights = layer(x, causal_mask(6))
 print(f"output {tuple(output.shape)}, weights {tuple(weights.shape)}; rows sum to {weights.sum(-1).min():.3f}")
-print(f"a cache of the small model: {3 * 2 * 96 * 2} bytes per token, with this layer {latent_bytes(3, 32, 8, 1)}")
-print("Computed with", make.whose)
+print(
+    f"a cache of the small model: {3 * 2 * 96 * 2} bytes per token, with this layer {latent_cache_bytes(3, 32, 8, 1)}"
+)
 
 # %% [markdown]
 # The table compares caches of the small language model (3 layers, 4 heads of width 24) for one token, at two bytes per number.
@@ -418,10 +400,6 @@ figures.show(figures.cheaper.latent_layer(absorbed=True))
 # **Worked example.** One head, $d_k = 1$, $d_c = 2$: $\mathbf{W}_k = (1, 2)$, $\mathbf{W}_v = (3, 0)$, the query $(2)$, and latent vectors
 # $(1, 0)$ and $(0, 1)$. The absorbed query is $(2, 4)$, so the scores are 2 and 4 and the weights 0.12 and 0.88. The mixed latent
 # vector is $(0.12, 0.88)$ and the output $3 \cdot 0.12 = 0.36$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(absorbed_attention)
 
 
 # %% nbgrader={"grade": false, "grade_id": "absorbed_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -475,14 +453,12 @@ predict("one new token", ...)
 # Fewer: "making the keys", "absorbed" or "both the same"
 predict("the whole prompt", ...)
 
+
 # %%
-absorb = use(absorbed_attention, cheaper_fallbacks.absorbed_attention)
-
-
 def with_keys(query, latent, W_k, W_v, mask=None):
     """The same attention by the plain way: all heads' keys and values are made."""
-    key, value = (torch_fallbacks.split_heads(latent @ matrix.T, query.shape[1]) for matrix in (W_k, W_v))
-    return torch_fallbacks.masked_attention(query, key, value, mask)
+    key, value = (split_heads(latent @ matrix.T, query.shape[1]) for matrix in (W_k, W_v))
+    return masked_attention(query, key, value, mask)
 
 
 torch.manual_seed(4)
@@ -490,13 +466,12 @@ to_keys, to_values, kept = torch.randn(8 * 32, 64) / 8, torch.randn(8 * 32, 64) 
 counted = {}
 for new in (1, 1000):
     q = torch.randn(1, 8, new, 32)
-    results, costs = zip(*(measure_cost(form, q, kept, to_keys, to_values) for form in (with_keys, absorb)))
+    results, costs = zip(*(measure_cost(form, q, kept, to_keys, to_values) for form in (with_keys, absorbed_attention)))
     torch.testing.assert_close(results[0][0], results[1][0])
     counted[new] = [cost.products for cost in costs]
     print(
         f"{new:4} new: {costs[0].products:,} multiplications with keys, {costs[1].products:,} absorbed; equal outputs"
     )
-print("Computed with", absorb.whose)
 
 # %% [markdown]
 # For one token, the absorbed form saves a factor of more than 30. For a whole prompt it takes almost twice as many multiplications, because
@@ -515,7 +490,7 @@ predict("a rotation in between", ...)
 
 # %%
 pair = torch.eye(2)
-turned = [exercise_fallbacks.apply_rope(pair, torch.full((2,), distance)) for distance in (1, 2)]
+turned = [apply_rope(pair, torch.full((2,), distance)) for distance in (1, 2)]
 products = [turn @ torch.tensor([[1.0, 2.0], [0.5, -1.0]]) for turn in turned]
 print(f"rotation times W_k at distances 1 and 2 differs by {(products[0] - products[1]).abs().max():.2f}")
 
@@ -544,7 +519,7 @@ def by_position(losses):
     return [float(losses[:, first:last].mean()) for first, last in PARTS_OF_TEXT.values()]
 
 
-whole_text = by_position(lm.losses_with(ids, mask=torch_fallbacks.causal_mask))
+whole_text = by_position(lm.losses_with(ids, mask=causal_mask))
 for positions, loss in zip(PARTS_OF_TEXT, whole_text):
     print(f"tokens at positions {positions}: loss {loss:.2f}")
 
@@ -584,10 +559,6 @@ predict("the first words leave", ...)
 #
 # $$ \mathbf{M} = \begin{pmatrix} 0 & 1 & 1 & 0 & 0 & 1 \\ 0 & 1 & 1 & 1 & 0 & 0 \end{pmatrix} $$
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(sink_window_mask)
-
 
 # %% nbgrader={"grade": false, "grade_id": "sink_window_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sink_window_mask(
@@ -621,12 +592,9 @@ from grading.judge import grade
 grade(sink_window_mask)
 ### END HIDDEN TESTS
 
-# %%
-sink_mask = use(sink_window_mask, cheaper_fallbacks.sink_window_mask)
-
 # %% tags=["demo"]
 # @title A window of three, without and with sinks
-figures.show(figures.cheaper.sinks(sink_mask), caption=f"Computed with {sink_mask.whose}.")
+figures.show(figures.cheaper.sinks(sink_window_mask))
 
 # %% [markdown]
 # First, look at a head with a sink, made by hand. Every query has a high score with key 0, whose value is 0, so the head's
@@ -639,17 +607,16 @@ head_keys[:, 0], head_queries[:, 0] = -1.0, 3.0
 head_keys[0], head_values[0] = torch.tensor([4.0] + 7 * [0.0]), 0.0
 outputs, maps = {}, {}
 for sinks in (0, 1):
-    mask = sink_mask(24, 8, sinks)
-    result, of_sinks = torch_fallbacks.masked_attention(head_queries, head_keys, head_values, mask)
+    mask = sink_window_mask(24, 8, sinks)
+    result, of_sinks = masked_attention(head_queries, head_keys, head_values, mask)
     outputs[f"{sinks} sinks"], maps[f"window 8, {sinks} sinks"] = result.norm(dim=-1), (of_sinks, mask)
     print(
         f"{sinks} sinks: mean length of outputs 0 to 7 {result[:8].norm(dim=-1).mean():.2f}, 8 to 23 {result[8:].norm(dim=-1).mean():.2f}"
     )
-print("Computed with", sink_mask.whose)
 
 # %% tags=["demo"]
 # @title The weights of this head
-figures.show(figures.cheaper.head_with_sink(maps), caption=f"Computed with {sink_mask.whose}.")
+figures.show(figures.cheaper.head_with_sink(maps))
 
 # %% [markdown]
 # When key 0 leaves the window, this head's outputs become many times as long. With one sink they stay short.
@@ -668,12 +635,13 @@ predict("four sinks", ...)
 # %%
 streams = {"all positions": whole_text}
 for sinks in (0, 4):
-    streams[f"window 64, {sinks} sinks"] = by_position(lm.losses_with(ids, mask=lambda T, s=sinks: sink_mask(T, 64, s)))
+    streams[f"window 64, {sinks} sinks"] = by_position(
+        lm.losses_with(ids, mask=lambda T, s=sinks: sink_window_mask(T, 64, s))
+    )
 resting = lm.run(ids[:, :96]).weights[..., 32:, 0].mean(dim=(1, 3))  # of the key at position 0: one per layer and head
 print(f"weight of position 0 in the twelve heads: at most {resting.max():.3f}; an equal share would be 0.017")
 for name, losses in streams.items():
     print(f"{name:20}", "  ".join(f"{loss:.2f}" for loss in losses))
-print("Computed with", sink_mask.whose)
 
 # %% [markdown]
 # In this model, position 0 is no sink: no head gives it more than an equal share. A likely reason is that the model was trained
@@ -701,9 +669,7 @@ def keep_sinks(kept: torch.Tensor, sinks: int, window: int) -> torch.Tensor:
 check(keep_sinks)
 
 # %%
-stay = use(keep_sinks)
 window, sinks = 64, 4
-rotate = exercise_fallbacks.apply_rope
 
 
 def counted_in_the_cache(attention, x):
@@ -711,27 +677,26 @@ def counted_in_the_cache(attention, x):
     query, key, value = attention.heads(x)
     outputs = []
     for t in range(x.shape[1]):
-        keys, values = (stay(rows[..., : t + 1, :], sinks, window) for rows in (key, value))
+        keys, values = (keep_sinks(rows[..., : t + 1, :], sinks, window) for rows in (key, value))
         q, last = query[..., t : t + 1, :], keys.shape[-2] - 1
         if attention.rotates:
-            q, keys = rotate(q, torch.tensor([last])), rotate(keys, torch.arange(last + 1))
-        outputs.append(torch_fallbacks.masked_attention(q, keys, values)[0])
-    return attention.W_o(torch_fallbacks.merge_heads(torch.cat(outputs, dim=-2)))
+            q, keys = apply_rope(q, torch.tensor([last])), apply_rope(keys, torch.arange(last + 1))
+        outputs.append(masked_attention(q, keys, values)[0])
+    return attention.W_o(merge_heads(torch.cat(outputs, dim=-2)))
 
 
 with torch.no_grad():
     streams["4 sinks, counted in the cache"] = by_position(lm.losses(ids[:4], Parts(whole=counted_in_the_cache)))
-    alone = by_position(lm.losses_with(ids[:4], mask=lambda T: sink_mask(T, 64, 0)))
+    alone = by_position(lm.losses_with(ids[:4], mask=lambda T: sink_window_mask(T, 64, 0)))
 print("the same four texts, window alone:", "  ".join(f"{loss:.2f}" for loss in alone))
 print(
     "4 sinks, counted in the cache:    ", "  ".join(f"{loss:.2f}" for loss in streams["4 sinks, counted in the cache"])
 )
-print("Computed with", stay.whose)
 
 # %% tags=["demo"]
 # @title The loss in a text that is longer than those of training
 drawn = figures.cheaper.streams({name: losses for name, losses in streams.items() if "cache" not in name})
-figures.show(drawn, caption=f"Computed with {sink_mask.whose}.")
+figures.show(drawn)
 
 # %% [markdown]
 # Counted in the cache, sinks do no harm. So not every model needs sinks. A window is safe if no head depends on the positions
@@ -784,10 +749,6 @@ check(page_and_row)
 #
 # **Worked example.** Pages of 4, a text of 6 positions: 2 pages. Fork it: still 2 pages. Append one position to the fork: the second page,
 # with positions 4 and 5, is copied, and position 6 is written into the copy. Now 3 pages are used.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(PagedCache)
 
 
 # %% nbgrader={"grade": false, "grade_id": "PagedCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -916,8 +877,7 @@ grade(PagedCache)
 predict("two continuations", ...)
 
 # %%
-Paged = use(PagedCache, cheaper_fallbacks.PagedCache)
-pool = Paged(8, 4, 2, 3)
+pool = PagedCache(8, 4, 2, 3)
 rows = torch.randn(11, 2, 3, generator=torch.Generator().manual_seed(6))
 first = pool.new()
 pool.append(first, rows[:10], rows[:10])
@@ -930,7 +890,7 @@ continued = {"A": (pool.table(first), 11), "B": (pool.table(second), 11)}
 print(f"after one more position each: {8 - pool.n_free} pages; tables {pool.table(first)} and {pool.table(second)}")
 assert torch.equal(pool.read(first)[0], rows) and torch.equal(pool.read(second)[1], rows)
 pool.free(first)
-print(f"text A is gone: {8 - pool.n_free} pages. Computed with {Paged.whose}")
+print(f"text A is gone: {8 - pool.n_free} pages.")
 
 # %% tags=["demo"]
 # @title The pool after the fork
@@ -939,7 +899,7 @@ figures.show(figures.cheaper.pages(forked, 8, 4), caption="Hatched: pages that b
 # %% tags=["demo"]
 # @title The pool after one more position each
 drawn = figures.cheaper.pages(continued, 8, 4)
-figures.show(drawn, caption=f"Only the page that was not full exists twice. Computed with {Paged.whose}.")
+figures.show(drawn, caption="Only the page that was not full exists twice.")
 
 # %% [markdown]
 # If the two texts continued a document of 10,000 positions, the copy would still be one page. When a text is freed, the pages
@@ -963,10 +923,6 @@ figures.show(drawn, caption=f"Only the page that was not full exists twice. Comp
 #
 # **Worked example.** $(1, -2, 4)$ over `dim=-1`: the scale is $4 / 127 = 0.0315$, and the codes are 32, −64 and 127 (31.75 and −63.5 are
 # rounded; ties go to the even number).
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(quantize)
 
 
 # %% nbgrader={"grade": false, "grade_id": "quantize", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1020,14 +976,13 @@ check(dequantize)
 predict("which scale for keys", ...)
 
 # %%
-codes_of, numbers_of = use(quantize, cheaper_fallbacks.quantize), use(dequantize)
 texts = lm.encode(small_lm.held_out(4000))[: 16 * 96].view(16, 96)
 hidden = lm.run(texts).hidden
 
 
 def rounding_error(x, dim):
     """The error of int8, as a share of the numbers themselves (root mean squares)."""
-    return float((numbers_of(*codes_of(x, dim)) - x).square().mean().sqrt() / x.square().mean().sqrt())
+    return float((dequantize(*quantize(x, dim)) - x).square().mean().sqrt() / x.square().mean().sqrt())
 
 
 errors = {}
@@ -1038,12 +993,11 @@ for number, block in enumerate(lm.blocks):
         print(
             f"layer {number}, {name:6}: error {errors[number, name][0]:.2%} per token, {errors[number, name][1]:.2%} per channel"
         )
-print(f"Computed with {codes_of.whose} and {numbers_of.whose}")
 
 # %% tags=["demo"]
 # @title Where the outliers are
 _, key, value = lm.blocks[1].attention.heads(lm.blocks[1].norm_1(hidden[1]))
-figures.show(figures.cheaper.outliers(key[0, 0], value[0, 0]), caption=f"In {lm.whose}.")
+figures.show(figures.cheaper.outliers(key[0, 0], value[0, 0]))
 
 # %% [markdown]
 # In layers 1 and 2 the outliers of keys are in channels: a few are large for every token. There a scale per channel has the
@@ -1074,7 +1028,7 @@ def loss_with(levels, key_dim=-1, value_dim=-1):
         return float(lm.losses(texts, parts).mean())
 
 
-exact = float(lm.losses_with(texts, mask=torch_fallbacks.causal_mask).mean())
+exact = float(lm.losses_with(texts, mask=causal_mask).mean())
 for levels, bits in ((127, 8), (7, 4), (1, 2)):
     print(
         f"{bits} bits: loss {loss_with(levels) - exact:+.4f} per token, {loss_with(levels, -2, -1) - exact:+.4f} with keys per channel"
@@ -1180,10 +1134,6 @@ figures.show(figures.cheaper.experts())
 #
 # **Worked example.** Two positions with the same key and query $(1, 0)$, values 4 and 10, $\beta = 1$ and $\beta = 0.5$. After the first, the state
 # gives 4 for this key. The difference to 10 is 6, and half of it is added: the outputs are 4 and 7.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(delta_rule)
 
 
 # %%

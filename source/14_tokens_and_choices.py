@@ -27,8 +27,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, small_lm, use
-from course.models import token_fallbacks
+from course import begin, check, figures, hint, predict, progress, small_lm, solution
 from course.sample_models import LinkedIds
 from torch import nn
 
@@ -131,14 +130,12 @@ def count_pairs(ids: list[int]) -> dict[tuple[int, int], int]:
 
 
 # %% tags=["demo"]
-check(count_pairs)
+check(count_pairs)  # NameError? Run the notebook's first cell
 
 # %%
-count = use(count_pairs)
 some = list(b"hug pug hugs mug")
-for pair, often in sorted(count(some).items(), key=lambda item: -item[1])[:3]:
+for pair, often in sorted(count_pairs(some).items(), key=lambda item: -item[1])[:3]:
     print(bytes(pair), pair, often)
-print("Counted with", count.whose)
 
 # %% [markdown]
 # ### Step: join a pair
@@ -176,10 +173,6 @@ check(join_pair)
 # **Worked example.** `train_bpe("abababc", 5)`: the bytes are 97, 98, 97, 98, 97, 98, 99. The pair (97, 98) occurs three times
 # and becomes 256: now 256, 256, 256, 99. The pair (256, 256) occurs twice, since overlapping pairs count, and becomes 257: now
 # 257, 256, 99. No pair occurs twice, so the result is `[(97, 98), (256, 256)]`.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
-# hint(train_bpe)
 
 
 # %% nbgrader={"grade": false, "grade_id": "train_bpe", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -226,14 +219,12 @@ grade(train_bpe)
 # %%
 from course.models.river_town import generate_stories
 
-learn_merges = use(train_bpe, token_fallbacks.train_bpe)
 stories = generate_stories(60_000, seed=1)  # the beginning of the text that the small model was trained on
-merges = learn_merges(stories[:20_000], 256)
+merges = train_bpe(stories[:20_000], 256)
 pieces = [bytes((i,)) for i in range(256)]
 for left, right in merges:
     pieces += [pieces[left] + pieces[right]]
 print("the first ten:", [piece.decode() for piece in pieces[256:266]])
-print("Learned with", learn_merges.whose)
 
 # %% [markdown]
 # ### Predict: across words
@@ -256,10 +247,9 @@ print("pieces with a space inside:", inside)
 
 # %% tags=["demo"]
 # @title The same words after more and more merges
-encode_with = token_fallbacks.encode
-rows = {f"{n} merges": [pieces[i] for i in encode_with(SENTENCE, merges[:n])] for n in (0, 16, 64, 256)}
+rows = {f"{n} merges": [pieces[i] for i in encode(SENTENCE, merges[:n])] for n in (0, 16, 64, 256)}
 drawn, text = figures.tokens.cuts(rows), "Each box of a row is made of boxes of the row above."
-figures.show(drawn, caption=f"{text} Merges learned with {learn_merges.whose}, applied by the course's encode.")
+figures.show(drawn, caption=text)
 
 # %% [markdown]
 # ## 3. From text to ids and back
@@ -276,10 +266,6 @@ figures.show(drawn, caption=f"{text} Merges learned with {learn_merges.whose}, a
 #
 # **Worked example.** The merges are `[(98, 99), (97, 98)]`, so `bc` is 256 and `ab` is 257. The text `abc` has both pairs. `bc`
 # was learned first, so the result is 97, 256, and not 257, 99. Which pair comes first in the text does not matter.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(encode)
 
 
 # %% nbgrader={"grade": false, "grade_id": "encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -325,10 +311,6 @@ grade(encode)
 # **Worked example.** With the merge (195, 182) the ids 71, 256 are the bytes `G`, 195, 182: the text `Gö`. The id 195 alone is
 # half a character, and decodes to `�`. Decoding piece by piece would turn 71, 195, 182 into `G��`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(decode)
-
 
 # %% nbgrader={"grade": false, "grade_id": "decode", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decode(ids: list[int] | torch.Tensor, merges: list[tuple[int, int]]) -> str:
@@ -363,16 +345,14 @@ grade(decode)
 # The tokenizer has only seen English stories. What does it make of `Größe: 42 m²`?
 
 # %%
-to_ids, to_text = use(encode, token_fallbacks.encode), use(decode, token_fallbacks.decode)
 # The text becomes: "an error", "an id for unknown text" or "ids of single bytes and short pieces"
 predict("a text never seen", ...)
 
 # %%
 for text in ("Größe: 42 m²", "水 नमस्ते 🙂", "", "tab\tand\r\nlines"):
-    ids = to_ids(text, merges)
-    assert to_text(ids, merges) == text
+    ids = encode(text, merges)
+    assert decode(ids, merges) == text
     print(f"{text!r}: {len(ids)} ids, decoded to the same text")
-print("Computed with", to_ids.whose, "and", to_text.whose)
 
 # %% [markdown]
 # This is the advantage of bytes: **every text has ids, and decoding them returns the same text**. The reverse does not hold.
@@ -393,7 +373,7 @@ print("Computed with", to_ids.whose, "and", to_text.whose)
 
 # %%
 years = " ".join(str(year) for year in range(1980, 2030))
-year_merges = learn_merges(years, 60)
+year_merges = train_bpe(years, 60)
 # The number of tokens of "2147"
 predict("tokens of a year", ...)
 
@@ -402,7 +382,7 @@ year_pieces = [bytes([i]) for i in range(256)]
 for left, right in year_merges:
     year_pieces.append(year_pieces[left] + year_pieces[right])
 for number in ("2024", "1999", "2147", "20240"):
-    print(number, [year_pieces[i].decode() for i in to_ids(number, year_merges)])
+    print(number, [year_pieces[i].decode() for i in encode(number, year_merges)])
 
 # %% [markdown]
 # Numbers that are frequent in the tokenizer's training text become few tokens; how others are cut is an accident. Digit-by-digit
@@ -421,7 +401,7 @@ for number in ("2024", "1999", "2147", "20240"):
 predict("two halves", ...)
 
 # %%
-show = {"the boat": to_ids("the boat", merges), "the + boat": to_ids("the", merges) + to_ids(" boat", merges)}
+show = {"the boat": encode("the boat", merges), "the + boat": encode("the", merges) + encode(" boat", merges)}
 for name, ids in show.items():
     print(f"{name:12} {ids} {[pieces[i].decode() for i in ids]}")
 
@@ -451,7 +431,7 @@ for text in (
     "नाव नदी पर है।",
     "船在河边。",
 ):
-    print(f"{len(text):3} characters {len(text.encode()):3} bytes {len(to_ids(text, merges)):3} ids  {text}")
+    print(f"{len(text):3} characters {len(text.encode()):3} bytes {len(encode(text, merges)):3} ids  {text}")
 
 # %% [markdown]
 # For the same meaning, readers of some languages pay several times as much, wait several times as long, and fit less into the
@@ -490,7 +470,7 @@ predict("the vector of an absent token", ...)
 # %%
 def ids_of(text, merges):
     """The ids of a text, int64 (T,), line by line, so that no token spans two stories."""
-    return torch.tensor([i for line in text.splitlines(keepends=True) for i in to_ids(line, merges)])
+    return torch.tensor([i for line in text.splitlines(keepends=True) for i in encode(line, merges)])
 
 
 def counted(ids, N):
@@ -544,12 +524,10 @@ def bits_per_byte(nats_per_token: float, n_tokens: int, n_bytes: int) -> float:
 check(bits_per_byte)
 
 # %%
-per_byte = use(bits_per_byte)
 for name, (_, _, unseen) in texts.items():
-    bits = per_byte(nats[name], len(unseen), n_bytes)
+    bits = bits_per_byte(nats[name], len(unseen), n_bytes)
     size, perplexity = n_bytes / len(unseen), math.exp(nats[name])
     print(f"{name:12} {size:4.1f} bytes per token, perplexity {perplexity:5.1f}, {bits:.2f} bits per byte")
-print("Computed with", per_byte.whose)
 
 # %% [markdown]
 # A compressor that uses these probabilities would need about that many bits for each byte of text; uncompressed, a byte has 8. A
@@ -594,9 +572,8 @@ for name, (N, _, unseen) in texts.items():
     size, parameters = n_bytes / len(unseen), sum(p.numel() for p in model.parameters())
     print(
         f"{name:11} {N:4} {parameters:12,} {size:16.1f} {loss:15.2f} {math.exp(loss):11.1f} "
-        f"{per_byte(loss, len(unseen), n_bytes):14.2f} {per_byte(nats[name], len(unseen), n_bytes):9.2f} {64 * size:17.0f}"
+        f"{bits_per_byte(loss, len(unseen), n_bytes):14.2f} {bits_per_byte(nats[name], len(unseen), n_bytes):9.2f} {64 * size:17.0f}"
     )
-print("Computed with", to_ids.whose, "and", per_byte.whose)
 
 # %% [markdown]
 # What changes from row to row? The embedding table grows with $N$. Compared with 64 bytes, 64 of your tokens cover about 2.5 times
@@ -611,7 +588,7 @@ ids = ids_of("The boat ", merges)
 generator = torch.Generator().manual_seed(3)
 for _ in range(60):
     ids = torch.cat([ids, torch.multinomial((own_lm(ids[-96:])[-1] / 0.7).softmax(-1), 1, generator=generator)])
-print(to_text(ids, merges))
+print(decode(ids, merges))
 
 # %% [markdown]
 # The model writes pieces of words, and has learned something about which pieces form words. And the absent tokens? Compare how the
@@ -679,10 +656,6 @@ check(top_k_probabilities)
 # **Worked example.** The probabilities are $(0.12, 0.5, 0.3, 0.08)$ and $p = 0.7$. The most probable token has 0.5, which is not
 # enough; with the second, the sum is 0.8. So the result is $(0, \tfrac58, \tfrac38, 0)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(top_p)
-
 
 # %% nbgrader={"grade": false, "grade_id": "top_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def top_p(logits: torch.Tensor, p: float) -> torch.Tensor:
@@ -723,10 +696,6 @@ grade(top_p)
 # **Worked example.** The probabilities are $(0.1, 0.5, 0.3, 0.1)$ and $p = 0.5$. The threshold is $0.25$, so $0.5$ and $0.3$ are
 # kept: $(0, \tfrac58, \tfrac38, 0)$. With $p = 0.2$ the threshold is 0.1, and all four are kept.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(min_p)
-
 
 # %% nbgrader={"grade": false, "grade_id": "min_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def min_p(logits: torch.Tensor, p: float) -> torch.Tensor:
@@ -762,16 +731,10 @@ grade(min_p)
 predict("at a high temperature", ...)
 
 # %%
-nucleus, relative, first_k = (
-    use(top_p, token_fallbacks.top_p),
-    use(min_p, token_fallbacks.min_p),
-    use(top_k_probabilities),
-)
 logits = lm.next_scores("The boat reached the river")  # (N,)
 for tau in (0.5, 1.0, 2.0):
-    kept = [int((rule(logits / tau, p) > 0).sum()) for rule, p in ((nucleus, 0.9), (relative, 0.1))]
+    kept = [int((rule(logits / tau, p) > 0).sum()) for rule, p in ((top_p, 0.9), (min_p, 0.1))]
     print(f"temperature {tau}: top-p 0.9 keeps {kept[0]:3} tokens, min-p 0.1 keeps {kept[1]}")
-print("Computed with", nucleus.whose, "and", relative.whose)
 
 # %% [markdown]
 # A high temperature makes the tail heavier: 945 tokens get a little each, and together too much for top-p to ignore. Min-p looks
@@ -781,8 +744,8 @@ print("Computed with", nucleus.whose, "and", relative.whose)
 
 # %% tags=["demo"]
 # @title The next token under six rules
-drawn = figures.tokens.six_rules(logits, lm.words, first_k, nucleus, relative)
-figures.show(drawn, caption=f"Computed with {nucleus.whose}, {relative.whose} and {first_k.whose}.")
+drawn = figures.tokens.six_rules(logits, lm.words, top_k_probabilities, top_p, min_p)
+figures.show(drawn)
 
 # %% [markdown]
 # ## 7. Against repetition
@@ -816,10 +779,6 @@ for name, changed in {"before": two, "divided": torch.tensor([1.0, -3.0 / 1.5])}
 #
 # **Worked example.** Logits $(2, -1, 3)$, ids 0, 1, 1, penalty 2: the result is $(1, -2, 3)$.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(penalize_repeats)
-
 
 # %% nbgrader={"grade": false, "grade_id": "penalize_repeats", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def penalize_repeats(logits: torch.Tensor, ids: torch.Tensor, penalty: float) -> torch.Tensor:
@@ -846,14 +805,12 @@ grade(penalize_repeats)
 ### END HIDDEN TESTS
 
 # %%
-penalize = use(penalize_repeats, token_fallbacks.penalize_repeats)
 for penalty in (1.0, 1.2, 3.0):
     ids = lm.encode("The boat reached the river bank.")
     with torch.no_grad():
         for _ in range(60):
-            ids = torch.cat([ids, penalize(lm(ids)[-1], ids, penalty).argmax()[None]])
+            ids = torch.cat([ids, penalize_repeats(lm(ids)[-1], ids, penalty).argmax()[None]])
     print(f"penalty {penalty}: {len(set(ids.tolist()))} different tokens of {len(ids)}\n{lm.decode(ids)}\n")
-print("Computed with", penalize.whose)
 
 # %% [markdown]
 # A mild penalty helps. But the rule does not know why a token comes back: "the" and the full stop *must* be repeated, and with a
@@ -879,10 +836,6 @@ print("Computed with", penalize.whose)
 #
 # **Worked example.** The prompt has two tokens, the continuation one. The model reads two tokens or three, and the logits at
 # position 1 predict the token at position 2. If their softmax gives it $\tfrac14$, the result is $-\ln 4 = -1.386$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(continuation_log_probability)
 
 
 # %% nbgrader={"grade": false, "grade_id": "continuation_log_probability", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -919,13 +872,11 @@ grade(continuation_log_probability)
 predict("a longer answer", ...)
 
 # %%
-log_probability = use(continuation_log_probability, token_fallbacks.continuation_log_probability)
 prompt = lm.encode("The boat reached the river")
 for answer in ("bank", "bank and looked at the water", "landing", "teacher"):
     ids = lm.encode(answer)
-    total = log_probability(lm, prompt, ids).item()
+    total = continuation_log_probability(lm, prompt, ids).item()
     print(f"{answer:29} {total:7.2f} nats, {total / len(ids):6.2f} per token")
-print("Computed with", log_probability.whose)
 
 # %% [markdown]
 # Each further factor is at most 1, so the sum favours short answers. The mean per token favours long answers whose ends are easy
@@ -935,10 +886,9 @@ print("Computed with", log_probability.whose)
 # @title The same text, with the prompt cut at different places
 cuts = (("The boat reached ", "the river"), ("The boat reached", " the river"), ("The boat reached th", "e river"))
 for first, second in cuts:
-    ids = torch.tensor(to_ids(first, merges) + to_ids(second, merges))
-    total = log_probability(own_lm, ids[:1], ids[1:]).item()
+    ids = torch.tensor(encode(first, merges) + encode(second, merges))
+    total = continuation_log_probability(own_lm, ids[:1], ids[1:]).item()
     print(f"{first!r:22} + {second!r:13} {len(ids):2} tokens {total:7.2f} nats in all")
-print("Computed with", to_ids.whose, "and", log_probability.whose)
 
 # %% [markdown]
 # The bytes are the same each time, and so is the model that you trained in section 5. Only the cut differs, and with it the ids
@@ -1002,10 +952,6 @@ for text in ('{"boat":12}', '{"boat":"old","age":7}', '{"boat":}', "boat"):
 # **Worked example.** In the state "in a number", of the pieces `7`, `7,`, `7,"`, `7x` and the empty one, the first three are
 # allowed.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(allowed_tokens)
-
 
 # %% nbgrader={"grade": false, "grade_id": "allowed_tokens", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def allowed_tokens(state: object, pieces: list[str], advance: Callable[[object, str], object | None]) -> torch.Tensor:
@@ -1037,13 +983,11 @@ grade(allowed_tokens)
 ### END HIDDEN TESTS
 
 # %%
-allowed = use(allowed_tokens, token_fallbacks.allowed_tokens)
 strings = [piece.decode() if piece.isascii() else "" for piece in pieces]  # a part of a character is never allowed here
 for state in ("start", "open", "in a key", "in a number"):
-    mask = allowed(state, strings, advance)
+    mask = allowed_tokens(state, strings, advance)
     some = [strings[i] for i in mask.nonzero()[:, 0].tolist()]
     print(f"{state:12} {len(some):3} of {len(strings)} tokens: {some[:8]}{' …' * (len(some) > 8)}")
-print("Computed with", allowed.whose)
 
 # %% [markdown]
 # Now let the model that you trained in section 5 write JSON. It has never seen any: the stories contain no braces.
@@ -1053,7 +997,7 @@ for seed in range(3):
     generator, written, state = torch.Generator().manual_seed(seed), ids_of("The captain ", merges), "start"
     text = ""
     while state != "end" and len(text) < 60:
-        mask = allowed(state, strings, advance)
+        mask = allowed_tokens(state, strings, advance)
         shares = own_lm(written[-96:])[-1].masked_fill(~mask, -torch.inf).softmax(-1)
         if len(text) > 40 and mask.any():  # come to an end: prefer closing punctuation
             closing = torch.tensor([string in ('"', "}", '":', '"}') for string in strings]) & mask
@@ -1062,7 +1006,6 @@ for seed in range(3):
         written, text = torch.cat([written, token]), text + strings[int(token)]
         state = final_state(text)
     print(text, "→", state)
-print("Computed with", allowed.whose)
 
 # %% [markdown]
 # Every text that reaches the state "end" has the right form. The content makes no sense: a mask removes what the grammar forbids,
@@ -1095,10 +1038,6 @@ print("Computed with", allowed.whose)
 # **Worked example.** Two tokens exist. The draft gives $(\tfrac34, \tfrac14)$, the target $(\tfrac12, \tfrac12)$, and token 0 was
 # drafted. The ratio is $\tfrac23$. With the chance 0.5 it is accepted; with 0.9 it is rejected, and the next token is drawn from
 # $(0, \tfrac14) / \tfrac14 = (0, 1)$.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(verify_draft)
 
 
 # %% nbgrader={"grade": false, "grade_id": "verify_draft", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1156,10 +1095,6 @@ predict("a bad draft", ...)
 # **Worked example.** If a wrong `verify` accepts everything, the result is `draft`. If another one rejects everything and returns
 # the first row of its `target`, the result is `target`.
 
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(emitted_distribution)
-
 
 # %% nbgrader={"grade": false, "grade_id": "emitted_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def emitted_distribution(
@@ -1198,27 +1133,21 @@ from grading.judge import grade
 grade(emitted_distribution)
 ### END HIDDEN TESTS
 
+
 # %%
-emitted, verify = (
-    use(emitted_distribution, token_fallbacks.emitted_distribution),
-    use(verify_draft, token_fallbacks.verify_draft),
-)
-
-
 def corrects_from_the_target(drafted, draft, target, chances):
     """A wrong version: after a rejection it draws from the target itself."""
-    n_accepted = verify(drafted, draft, target, chances)[0]
+    n_accepted = verify_draft(drafted, draft, target, chances)[0]
     return n_accepted, target[n_accepted]
 
 
 generator = torch.Generator().manual_seed(14)
-for name, function in {"verify_draft": verify, "the wrong version": corrects_from_the_target}.items():
+for name, function in {"verify_draft": verify_draft, "the wrong version": corrects_from_the_target}.items():
     worst = 0.0
     for _ in range(20):
         q, p = torch.rand(2, 5, generator=generator).pow(3).softmax(-1)
-        worst = max(worst, (emitted(function, q, p) - p).abs().max().item())
+        worst = max(worst, (emitted_distribution(function, q, p) - p).abs().max().item())
     print(f"{name:18} differs from the target by up to {worst:.4f}, in 20 pairs of distributions")
-print("Computed with", emitted.whose, "and", verify.whose)
 
 # %% [markdown]
 # This is a test worth keeping. It checks a distribution and not samples, so it cannot fail because of an unlucky draw, and it finds
@@ -1250,7 +1179,7 @@ def write_speculatively(target, draft, ids, n_tokens, M, generator):
             proposed = torch.cat([proposed, torch.multinomial(rows[-1], 1, generator=generator)])
         checked = target(proposed)[len(ids) - 1 :].softmax(-1)  # one call: (M + 1, N)
         drafted = proposed[len(ids) :]
-        n, probabilities = verify(drafted, torch.stack(rows), checked, torch.rand(M, generator=generator))
+        n, probabilities = verify_draft(drafted, torch.stack(rows), checked, torch.rand(M, generator=generator))
         added = torch.multinomial(probabilities, 1, generator=generator)
         ids = torch.cat([ids, drafted[:n], added])
         calls.append((drafted.tolist(), n, added.item()))
@@ -1264,17 +1193,15 @@ written, calls = write_speculatively(target, by_counting, prompt, 80, 4, torch.G
 print(target.decode(written))
 tested = sum(min(n + 1, len(drafted)) for drafted, n, _ in calls)
 share = sum(n for _, n, _ in calls) / tested
-print(f"\n{len(written) - len(prompt)} tokens in {len(calls)} calls of {target.whose}")
+print(f"\n{len(written) - len(prompt)} tokens in {len(calls)} calls of the target")
 print(f"accepted: {100 * share:.0f} % of the drafted tokens that were checked")
-print("Verified with", verify.whose)
 
 # %% tags=["demo"]
 # @title The first calls of the target
 names = target.words
 figures.show(
     figures.tokens.drafts([([names[i] for i in drafted], n, names[added]) for drafted, n, added in calls[:6]]),
-    caption="Blue: accepted. Hatched: rejected, or after a rejection. Orange: drawn from the distribution that verify returns. "
-    f"Computed with {verify.whose}.",
+    caption="Blue: accepted. Hatched: rejected, or after a rejection. Orange: drawn from the distribution that verify returns.",
 )
 
 # %% [markdown]
@@ -1382,10 +1309,6 @@ for text, share in valid.items():
 #
 # **Worked example.** For the bytes of `abababc`, seven ids, and two merges, one walk takes seven looks. The pair (97, 98) is at the
 # positions 0, 2 and 4. Joining at 0 removes the pairs at 0 and at 1, and adds the pair (256, 97) at 0.
-
-# %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
-# hint(train_bpe_counted)
 
 
 # %%

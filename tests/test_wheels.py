@@ -73,6 +73,8 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     assert "course/examples/02_softmax/softmax.practice" in names(wheels["course"])
     notebooks = {f"course/lessons/{path.stem}/{path.name}" for path in (ROOT / "release").glob("*/*.ipynb")}
     assert {name for name in names(wheels["course"]) if name.startswith("course/lessons/")} == notebooks
+    solutions = {f"course/solutions/{lesson}.solutions" for lesson in LESSONS}
+    assert {name for name in names(wheels["course"]) if name.endswith(".solutions")} == solutions
     assert wheels["course"].stat().st_size < 10 * 2**20
     engine = {path for path in (ROOT / "grading").rglob("*.py") if path.name != "hatch_build.py"}
     templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.rglob("*.*")}
@@ -120,7 +122,7 @@ def test_source_archives_hold_the_packages_and_build_the_same_wheels_anywhere(wh
         assert wheel.name == wheels[package].name
         assert wheel.read_bytes() == wheels[package].read_bytes()
     assert {name.split("/")[0] for name in held["course"]} <= {
-        "course", "release", "grading", "README.md", "CHANGELOG.md", "pyproject.toml", ".gitignore",
+        "course", "release", "solutions", "grading", "README.md", "CHANGELOG.md", "pyproject.toml", ".gitignore",
     }  # fmt: skip
     assert {name for name in held["course"] if name.startswith("grading/")} == {"grading/pyproject.toml"}
     assert not {name for name in held["grading"] if name.startswith(("tests/", "source/", "grader_tests/"))}

@@ -29,8 +29,8 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
 from course.models import small_lm
-from course.models.exercise_fallbacks import apply_rope
 from course.models.modern_lm import RMSNorm
+from course.models.right_functions.lesson_07 import apply_rope
 
 SECONDS, SEEDS, PEAK = 20.0, (0, 1, 2), 3e-3
 WIDTH, HEADS, BLOCKS, LENGTH, ROWS = 96, 4, 3, 64, 16

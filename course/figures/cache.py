@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..models import torch_fallbacks
+from ..models.right_functions.lesson_05 import causal_mask
 from .base import row, with_alt_text, with_caption, with_choices
 from .diagram import overview
 from .lines import curves
@@ -79,7 +79,7 @@ def prefill(attend: Function, *qkv: torch.Tensor) -> Figure:
     cache, panels = None, {}
     for start, size in ((0, 7), (7, 1), (8, 1), (9, 3)):
         _, found, cache = attend(*(x[:1, :1, start : start + size] for x in qkv), cache)
-        panels[f"{size} new, {start} in the cache"] = (found[0, 0], torch_fallbacks.causal_mask(size, start + size))
+        panels[f"{size} new, {start} in the cache"] = (found[0, 0], causal_mask(size, start + size))
     return with_alt_text(
         weights(panels, per_row=2, cell=0.36, stairs=True),
         "Four maps of weights. Seven new tokens: a triangle of seven rows. One new token, seven in the cache: one row "
@@ -130,7 +130,7 @@ def shared_keys(lm: SmallLM, make: Function, mean_heads: Function) -> Figure:
     for name in ("W_k", "W_v"):
         getattr(layer, name).weight.data = mean_heads(own.get_parameter(f"{name}.weight"), 4, 2)
     seen = [lm.look("The boat reached the river bank", layer=0, head=head) for head in (0, 1)]
-    future = torch_fallbacks.causal_mask(6)
+    future = causal_mask(6)
     with torch.no_grad():
         shared = layer(seen[0].x[None], mask=future)[1][0]
     panels = {f"head {head}, its own keys": (seen[head].weights, future) for head in (0, 1)}

@@ -6,7 +6,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..notebook import catalog, session
+from ..notebook import catalog
+from ..notebook.saved_progress import ProgressStore
+from ..notebook.session import current
 from ..report import display_html
 from .base import described, html
 from .themes import CLASS
@@ -34,18 +36,18 @@ def keepsake(picture: Figure | Axes, *, alt: str = "", caption: str = "") -> Non
     `caption` as for `show`.
     """
     alt, caption = described(picture, alt, caption)
-    built = {lesson: _passed(lesson) for lesson in catalog.lessons()}
+    store = current().store
+    built = {lesson: _passed(store, lesson) for lesson in catalog.lessons()}
     count, total = sum(map(len, built.values())), sum(len(catalog.exercises_of(lesson)) for lesson in built)
     details = f"{count} of {total} functions and modules, written and tested"
     page = _page(built, details, html(picture, alt=alt, caption=caption))
     display_html(page, f"Attention, built: {details}. {alt} {caption}")
-    if session.current.store.path and count:
+    if store.path and count:
         _write(page)
 
 
-def _passed(lesson: str) -> list[str]:
-    memory = session.current.store
-    return [name for name in catalog.exercises_of(lesson) if memory.get(lesson, name).passed]
+def _passed(store: ProgressStore, lesson: str) -> list[str]:
+    return [name for name in catalog.exercises_of(lesson) if store.get(lesson, name).passed]
 
 
 def _page(built: dict[str, list[str]], details: str, picture: str) -> str:

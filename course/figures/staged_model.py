@@ -53,12 +53,12 @@ def built_so_far(model: StagedModel, text: str = "then the hen") -> Figure:
             title=title,
             ax=panel,
         )
-    details = "; ".join(f"{name} ({does}), {'yours' if own else 'by PyTorch'}" for name, does, own in parts)
+    details = "; ".join(f"{name} ({does}){'' if own else ', the course’s'}" for name, does, own in parts)
     seen = "; ".join(f"head {i}: {_in_words(weights)}" for i, weights in enumerate(maps))
     return with_alt_text(
         figure,
         f"The model so far: {details}. Attention over the letters of {text!r}. {seen}.",
-        f"{NOTES[model.stage]} {model.whose}",
+        NOTES[model.stage],
     )
 
 
@@ -68,7 +68,7 @@ def _box(ax: Axes, place: int, name: str, does: str, own: bool) -> None:
     style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
     plate = {"facecolor": face, "edgecolor": "none", "pad": 1.5}
     ax.text(0.5, place - 0.12, name, color=INK, weight="bold", bbox=plate, **style)
-    ax.text(0.5, place + 0.15, f"{does} · {'yours' if own else 'PyTorch'}", color=INK, bbox=plate, **style)
+    ax.text(0.5, place + 0.15, f"{does}{'' if own else ' · the course’s'}", color=INK, bbox=plate, **style)
 
 
 def _in_words(weights: torch.Tensor) -> str:

@@ -2,7 +2,7 @@
 
 Calls are recorded in two places. Calls from Python to torch are recorded with the function's name and with the names on
 the call stack that belong to torch, such as `torch.distributions`, or to this package, such as
-`course.models.torch_fallbacks`. Operators are recorded at the dispatcher, through torch's profiler, by name, whether
+`course.models.right_functions`. Operators are recorded at the dispatcher, through torch's profiler, by name, whether
 Python, TorchScript or another operator called them. Threads that start during a call are watched, too.
 
 Does not cover: the source text (the judge reads it separately); other processes, and threads that were started before
@@ -15,6 +15,7 @@ import _thread
 import re
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
@@ -28,7 +29,7 @@ from .errors import is_theirs
 
 OPERATORS = "torch.ops."
 METHODS = "_tensor"  # torch's module of tensor methods such as `__iter__`, which is not the function `torch.tensor`
-PACKAGE = "course"  # as a pattern: the fallbacks that the package ships for unsolved exercises
+PACKAGE = "course"  # as a pattern: what the package ships for unsolved exercises
 HARNESS = f"{PACKAGE}.harness."
 SHIPPING = (f"{PACKAGE}.models.", f"{PACKAGE}.sample_models.", f"{PACKAGE}.checkers.")
 LENT = (f"{PACKAGE}.models.gpt.", f"{PACKAGE}.sample_models.")  # modules of the sample models
@@ -99,6 +100,7 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         self._noting = self._names_torch and _note_operators()
         if self._starts_watches:
             self._watch_threads()
+            _active.add(self)
         super().__enter__()  # type: ignore[no-untyped-call]  # torch has no types for it
         return self
 
@@ -114,6 +116,7 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         finally:
             self._base, _current.watch = None, self._outer
             self._take_operators()
+            _active.discard(self)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         used = self._used_names(sys._getframe(1))
@@ -263,8 +266,14 @@ def _shapes(value: Any) -> list[list[int]]:
 
 
 _current = threading.local()  # .watch: the one that is active in this thread
+_active = weakref.WeakSet[ForbiddenCallWatcher]()  # in all threads, but not those of threads that started in a call
 _trusted: Codes = {}
 _frames: dict[tuple[str, ...], dict[int, Read]] = {}  # what `_read` found, by patterns and by a code object's id
+
+
+def is_watching() -> bool:
+    """Whether a call is watched, in any thread."""
+    return bool(_active)
 
 
 @contextmanager

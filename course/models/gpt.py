@@ -15,7 +15,7 @@ import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from .torch_fallbacks import masked_attention
+from .right_functions.lesson_05 import masked_attention
 
 Checkpoint = dict[str, Tensor]
 Attend = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]

@@ -17,9 +17,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .exercise_fallbacks import apply_rope, embed, log_softmax, project_qkv
 from .gpt import Change, Run
-from .torch_fallbacks import causal_mask, merge_heads, split_heads
+from .right_functions.lesson_02 import log_softmax
+from .right_functions.lesson_03 import embed, project_qkv
+from .right_functions.lesson_05 import causal_mask
+from .right_functions.lesson_06 import merge_heads, split_heads
+from .right_functions.lesson_07 import apply_rope
 
 ROTATES = (False, True, True)  # one entry per layer
 

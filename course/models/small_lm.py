@@ -16,7 +16,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -49,10 +49,7 @@ class SmallLM(ModernLM):
 
     words   its N words, the most frequent first: a word's index is its id
     notes   how it was trained: seed, seconds, held-out loss, digests
-    whose   "your model" or "the course's model", for captions
     """
-
-    whose = "the course's model"
 
     def __init__(self, words: Sequence[str], notes: Mapping[str, str]) -> None:
         super().__init__(len(words))
@@ -160,8 +157,9 @@ class SmallLM(ModernLM):
 def load(yours: bool = False) -> SmallLM:
     """Load the trained model, in float32 and without gradients; each call returns a new one.
 
-    With `yours`, load the model that the learner trained and kept; the course's if there is none, or if its file cannot
-    be used, which is printed. Raises FileNotFoundError if the course's file is missing, ValueError if it is damaged.
+    With `yours`, load the model that the learner trained and kept. If there is none, or its file cannot be used, it is
+    the course's, which is printed. Raises FileNotFoundError if the course's file is missing, and ValueError if it is
+    damaged.
     """
     with _shipped() as path:
         weights, notes = read_weights(path, "the small language model")
@@ -169,13 +167,15 @@ def load(yours: bool = False) -> SmallLM:
         model = SmallLM(json.loads(notes["words"]), {name: note for name, note in notes.items() if name != "words"})
     model.load_state_dict({name: stored.float() for name, stored in weights.items()})
     kept = data_file(KEPT) if yours else None
-    if kept and kept.is_file():
+    if yours and not (kept and kept.is_file()):
+        print("This is the course's model, until you keep yours in lesson 8.")
+    elif kept:
         try:
             weights, notes = read_weights(kept, "your model")
             model.load_state_dict(weights)
-            model.notes, model.whose = notes, "your model"
+            model.notes = notes
         except (OSError, ValueError, RuntimeError):
-            print(f"Your model cannot be used ({kept} is damaged, or of another version). This is {model.whose}.")
+            print(f"Your model cannot be used ({kept} is damaged, or of another version). This is the course's.")
     return model.requires_grad_(False).eval()
 
 
@@ -207,12 +207,17 @@ def untrained(words: Sequence[str], seed: int) -> SmallLM:
     return model
 
 
-def keep(model: SmallLM) -> None:
+def keep(model: SmallLM, made_with: Iterable[Any] = ()) -> None:
     """Keep a learner's trained model for `load(yours=True)` in later lessons and sessions; print where.
+
+    Nothing is kept, which is printed, if one of the functions that it was made with is not the learner's.
 
     Raises TypeError unless it is a `SmallLM`, ValueError if its weights have other names or shapes than those of
     `empty()`, or are not finite. If saving is off, or fails, this is printed.
     """
+    if missing := [f"`{f.__name__}`" for f in made_with if not getattr(f, "passes", True)]:
+        print(f"Nothing is kept until your {' and '.join(missing)} pass{'' if len(missing) > 1 else 'es'}.")
+        return
     if not isinstance(model, SmallLM):
         raise TypeError(f"expected the model that small_lm.empty() returned, got {type(model).__name__}")
     weights = {name: weight.detach().float().contiguous().cpu() for name, weight in model.state_dict().items()}
@@ -228,7 +233,7 @@ def keep(model: SmallLM) -> None:
         if path:
             write_file(path, save(weights, {"format": "pt", "weights": digest(weights)}))
     except OSError as error:
-        print(f"Your model cannot be kept: {path} ({error.strerror}). Later lessons use {SmallLM.whose}.")
+        print(f"Your model cannot be kept: {path} ({error.strerror}). Later lessons use the course's.")
     else:
         where = f"kept in {path}" if path else "not kept: saving is off here"
         print(f"Your model is {where}.")

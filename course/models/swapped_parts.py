@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from .modern_lm import BUILT_IN, Attention, ModernLM, Parts
-from .torch_fallbacks import causal_mask
+from .right_functions.lesson_05 import causal_mask
 
 Changes = dict[str, Any]  # field of `Parts` -> what replaces it
 ROUNDING = 1e-5  # nats; two right computations in float32 differ by less
@@ -41,9 +41,9 @@ def compare(model: ModernLM, ids: Tensor, yours: Mapping[str, Any]) -> tuple[flo
         except Refused as failure:
             print(f"{failure}. Loss with the built-in: {builtin:.4f}.")
             return math.nan, builtin
-    difference, whose = loss - builtin, " and ".join(function.whose for function in named.values())
+    difference, with_what = loss - builtin, " and ".join(function.shown for function in named.values())
     print(
-        f"Loss on {ids[:, 1:].numel()} held-out words. With {whose}: {loss:.4f}. With the built-in: {builtin:.4f}. "
+        f"Loss on {ids[:, 1:].numel()} held-out words. With {with_what}: {loss:.4f}. With the built-in: {builtin:.4f}. "
         f"Difference: {_shown_difference(difference)}."
     )
     return loss, builtin
@@ -78,11 +78,9 @@ class Yours:
     function: Any
 
     @property
-    def whose(self) -> str:
-        """The function in a sentence: "your softmax", a fallback's own words, or a number."""
-        if isinstance(self.function, int | float):
-            return f"{self.name} = {self.function:.4g}"
-        return str(getattr(self.function, "whose", f"your {self.name}"))
+    def shown(self) -> str:
+        """The function in a sentence: its name, or a number."""
+        return f"{self.name} = {self.function:.4g}" if isinstance(self.function, int | float) else f"`{self.name}`"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = [arg.clone() if isinstance(arg, Tensor) else arg for arg in args]  # it may change its arguments

@@ -19,9 +19,9 @@ from ..harness.messages import Finding
 from ..harness.sentences import STEP_STAYS, does_not_allow, listed
 from ..harness.slips import slips
 from ..report import POINTS, STEP, CodeNote, Example, Report, Row, without_repetition
-from . import session
 from .check_run import CheckRun
 from .help.errors import WHERE, brief
+from .session import Session
 
 NOT_STARTED = "Write it in the cell above, then run this one."
 MAX_CASES = 3  # failing cases of one criterion in a report
@@ -31,6 +31,7 @@ MAX_CASES = 3  # failing cases of one criterion in a report
 class Attempt:
     """The calls of an answer with all cases, and their results; no practice cases if it is not started."""
 
+    session: Session
     name: str
     run: CheckRun
     asked: CaseResults
@@ -64,8 +65,8 @@ class Attempt:
 
     def report(self, missing: Sequence[str]) -> Report:
         """The report on this attempt. missing: wrong answers that it calls, in whose place nothing could be put."""
-        data, asked = session.exercise_data(self.name), self.asked
-        shown = Report(self.name, "wrong", self.earned, float(data["points"]), unit=session.unit_of(self.name))
+        data, asked = self.session.exercise_data(self.name), self.asked
+        shown = Report(self.name, "wrong", self.earned, float(data["points"]), unit=self.session.unit_of(self.name))
         if kept := [f"`{criterion.name}`" for criterion in self.practice.criteria if criterion.graded_only]:
             shown.details.append(f"The grade has further cases of: {', '.join(kept)}.")
         if asked.untouched and not missing:
@@ -83,7 +84,7 @@ class Attempt:
             notes = ["The calls after it were not tried."]
             return replace(shown, headline=self.run.stopped, example=Example(call), notes=notes, see=data["see"])
         if missing:
-            stays = any(session.unit_of(name) == STEP for name in missing)
+            stays = any(self.session.unit_of(name) == STEP for name in missing)
             grade = STEP_STAYS if stays else "The grade uses a right answer in its place."
             return replace(
                 shown,

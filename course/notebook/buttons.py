@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import catalog, session, solutions
+from . import catalog, hints
+from .session import current
 
 
 class ButtonState:
@@ -20,7 +21,8 @@ class ButtonState:
 
 def button_state() -> dict[str, Any]:
     """The lesson, None before `begin`; and for each task whether its solution is open, and its unanswered cell."""
-    lesson = session.current.lesson
+    session = current()
+    lesson = session.lesson
     if lesson is None:
         return {"lesson": None, "tasks": {}}
     try:
@@ -30,7 +32,7 @@ def button_state() -> dict[str, Any]:
     return {
         "lesson": lesson,
         "tasks": {
-            name: {"solution": solutions.is_open(name), "stub": stubs.get(name, "")}
+            name: {"solution": hints.is_open(session, name), "stub": stubs.get(name, "")}
             for name in catalog.tasks_of(lesson)
         },
     }

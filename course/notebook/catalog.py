@@ -21,11 +21,13 @@ from ..outline import FILE as OUTLINE
 from ..outline import Outline, read_outline, scale_points
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+OPEN = (Path(__file__).parents[1] / "solutions", Path(__file__).parents[2] / "solutions")  # installed, or in a checkout
 ENDING = ".examples"
-SOLUTIONS = ".solutions"  # published or not, see `course/notebook/solutions.py`
+SOLUTIONS = ".solutions"  # published or not, see `course/notebook/hints.py`
 QUESTIONS = ".questions"  # written questions without points: rubrics and model answers, as JSON
 PREDICTIONS = ".predictions"  # answers to the calls of `predict`, as JSON
 EXPERIMENTS = ".experiment"  # what a finding of the lesson's experiment is compared with, as JSON
+GIVEN = ".given"  # hashes of the lesson's own cells, and the earlier exercises that they use, as JSON
 STUBS = ".stubs"  # the cells of exercises, steps and challenges before an answer, as JSON
 
 
@@ -132,6 +134,14 @@ def experiment_of(lesson: str) -> dict[str, Any]:
     return _read_json(f"{lesson}{EXPERIMENTS}")
 
 
+def given_of(lesson: str) -> dict[str, Any]:
+    """Return the hashes of a lesson's own cells ("cells"), and the earlier exercises that these use ("earlier").
+
+    The latter have their lessons' names. Raises ValueError for a damaged file.
+    """
+    return _read_json(f"{lesson}{GIVEN}")
+
+
 def stubs_of(lesson: str) -> dict[str, str]:
     """The unanswered cells of a lesson's tasks by name. Raises ValueError for a damaged file."""
     return _read_json(f"{lesson}{STUBS}")
@@ -152,6 +162,13 @@ def find_file(file: str) -> Path:
     """The path of a file: next to the notebook if it is there, else in the package."""
     beside = Path(file)
     return beside if beside.is_file() else EXAMPLES / file
+
+
+def solutions_file(lesson: str) -> Path:
+    """The path of a lesson's solutions: next to the notebook, where a course published them, or in the open release."""
+    places = (Path(), EXAMPLES, *OPEN)
+    found = (place / f"{lesson}{SOLUTIONS}" for place in places)
+    return next((path for path in found if path.is_file()), Path(f"{lesson}{SOLUTIONS}"))
 
 
 def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..check_data import Case
+from ..check_data import Case, CaseResults, case_of
 from ..harness import time_limits
 from ..harness.errors import not_written
 from ..harness.program import Observation, Program
@@ -18,6 +18,9 @@ from ..harness.runner import CallHooks, observe
 from .captured_output import CappedStream, CapturedOutput
 from .follow_through import replaced
 from .help.errors import explained
+
+if TYPE_CHECKING:
+    from .session import Session
 
 INTERRUPTED = "it had not ended when it was interrupted"
 NOT_TRIED = "not tried, since a call before it never ended"
@@ -88,3 +91,28 @@ class CheckRun:
         elif witness.error and not (must_raise or not_written(seen.raised)):
             self.errors[-1] = explained(witness.error)
         return seen
+
+
+@contextmanager
+def calls_of(session: Session, f: Any, name: str) -> Iterator[CheckRun]:
+    """The run of an answer's calls; an answer that hangs is recorded."""
+    run = CheckRun()
+    session.hung.known.pop(name, None)
+    with session.hung.left_out(session.names, name):
+        yield run
+    if run.stopped:
+        session.hung.known[name] = f
+
+
+def passes_examples(session: Session, f: Any, name: str) -> bool:
+    """Whether `f` passes the visible examples of the exercise `name`, which takes milliseconds."""
+    with calls_of(session, f, name) as run:
+        asked = CaseResults(run.run_case)
+        cases = [case_of(record) for record in session.exercise_data(name)["cases"]]
+        asked.run_cases(cases, {**namespace(session, f), name: f})
+    return asked.right
+
+
+def namespace(session: Session, f: Any) -> dict[str, Any]:
+    """The names that the learner's function uses."""
+    return session.names or getattr(f, "__globals__", {})

@@ -11,18 +11,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..report import EXPERIMENT, Report
-from . import catalog, session
+from . import catalog
 from .given_values import Unreadable, as_number, as_text, in_short
-from .saved_progress import ExerciseProgress
+from .session import Session
 
 SIGNS = {"+": ("+", "plus", "positive"), "-": ("-", "−", "minus", "negative"), "0": ("0", "zero", "none")}
 NONE_HERE = "This lesson has no experiment."
 DAMAGED = "The file with this lesson's experiment cannot be read: install the course again."
 
 
-def experiment_report(finding: Any) -> Report:
+def experiment_report(session: Session, finding: Any) -> Report:
     """Report on a finding, and record it. Never raises; `...` or None is no finding yet."""
-    lesson = session.current.lesson or ""
+    lesson = session.lesson or ""
     try:
         known = catalog.experiment_of(lesson)
         if not known:
@@ -39,19 +39,18 @@ def experiment_report(finding: Any) -> Report:
     except Exception:
         return _report("not started", DAMAGED)
     status = "passes" if right else "wrong"
-    before = session.current.store.get(lesson, EXPERIMENT)
-    session.current.store.record(lesson, EXPERIMENT, ExerciseProgress(status, passed=before.passed or right))
+    session.store.record(lesson, EXPERIMENT, session.store.get(lesson, EXPERIMENT).after(status, 0.0, None, most=1))
     shown = " < ".join(found) if isinstance(found, list) else in_short(finding)
     return _report(status, f"You found {shown}.", said)
 
 
-def status_of(lesson: str) -> str:
+def status_of(session: Session, lesson: str) -> str:
     """The status of a lesson's experiment; empty if it has none."""
     try:
         known = catalog.experiment_of(lesson)
     except ValueError:
         return ""
-    return session.current.store.get(lesson, EXPERIMENT).status if known else ""
+    return session.store.get(lesson, EXPERIMENT).status if known else ""
 
 
 def wanted(known: Mapping[str, Any]) -> str:

@@ -4,12 +4,13 @@ Where an answer calls an earlier exercise of the lesson that does not pass, a ri
 what the answer does with it counts.
 
 Does not cover: when `check` follows through (`course/notebook/check.py`), the functions that are put in
-(`course/models/exercise_fallbacks.py`), how the grade does it (`grading/grader/grade_exercise.py`).
+(`course/models/right_functions`), how the grade does it (`grading/grader/grade_exercise.py`).
 """
 
 from __future__ import annotations
 
 import dis
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -17,12 +18,14 @@ from inspect import getattr_static
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
+import torch
+from torch import nn
+
 from ..check_data import CaseResults, case_of
 from ..harness.errors import is_theirs
 from ..harness.forbidden_calls import trusting
-from ..models import exercise_fallbacks
+from ..models import right_functions
 from . import catalog
-from .step_answers import step_function
 
 GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
@@ -41,18 +44,31 @@ def earlier_called(f: Any, name: str, lesson: str, names: Mapping[str, Any]) -> 
     return [earlier for earlier in [*steps, *exercises] if earlier in used]
 
 
-def fallback_for(lesson: str, name: str, data: Mapping[str, Any]) -> Callable[..., Any] | None:
-    """The package's function for an exercise or a step, or None: a course may have its own under these names.
+def right_function_for(lesson: str, name: str, data: Mapping[str, Any]) -> Callable[..., Any] | None:
+    """The package's right function for an exercise or a step, or None: a course may have its own under these names.
 
     data  the exercise's, with its visible examples, which the function must pass
     """
-    right = getattr(exercise_fallbacks, name) if name in exercise_fallbacks.__all__ else step_function(lesson, name)
+    right = right_functions.right_function(lesson, name) or step_function(lesson, name)
     if right is None:
         return None
     asked = CaseResults()
     with trusting([right]):
         asked.run_cases([case_of(record) for record in data["cases"]], {name: right})
     return right if asked.right else None
+
+
+def step_function(lesson: str, name: str) -> Callable[..., Any] | None:
+    """The course's own answer to a step; None if `name` is not a step, or the package has no answer to it."""
+    code = catalog.step_answer(lesson, name)
+    if not code:
+        return None
+    # These names mark the code as the course's: it is recognised in an answer, and its errors are not the learner's
+    names: dict[str, Any] = {"__name__": f"{right_functions.__name__}.steps", "math": math}
+    names |= {"torch": torch, "nn": nn, "F": nn.functional}
+    exec(compile(code, str(right_functions.__file__), "exec", dont_inherit=True), names)  # noqa: S102 - the package's own
+    answer: Callable[..., Any] = names[name]
+    return answer
 
 
 @contextmanager

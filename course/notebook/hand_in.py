@@ -14,16 +14,30 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..report import display_markdown, in_notebook
 from ..which_counts import rank
-from . import catalog, nbgrader_exchange, session
-from .ipython_history import recent_cells
-from .versions import defines, full_cell, grade_id, has_def_line, parse, source, versions_of
+from . import catalog, nbgrader_exchange
+from .check_run import passes_examples
+from .saved_notebook import (
+    FOLDER,
+    NotFound,
+    SavedNotebook,
+    cell_start,
+    full_cell,
+    grade_id,
+    has_def_line,
+    is_notebook,
+    parse,
+    ran_last,
+    read,
+    source,
+    versions_of,
+)
+from .session import Session, current
 
 NONE_BEGUN = 'You have not started a lesson: call begin("02_softmax") first.'
 READY = (
@@ -39,37 +53,18 @@ SUBMITTED = (
 NOT_SUBMITTED = "**Not submitted**, or not completely: `{error}`. No work is lost: your notebook is saved. {remedy}"
 OR_ELSE = "{} If that fails too, tell your teacher, and send the file below."
 TELL = "Tell your teacher, and send the file below."
+BROKEN = (
+    "`{0}` passed before, but the version that ran last does not, and the grade takes the notebook as it is. Run "
+    "`check({0})`."
+)
 NAME_IT = "Run `course.hand_in({})`, with the name of the notebook that you work in."
 SHUT = "Make room, or copy the notebook into a folder of your own, open it there, and run `course.hand_in()` again."
-FOLDER = "hand_in"
 COLAB = "google.colab"
 MAX_LISTED = 5  # problems of one kind that are listed
 
 
-class NotFound(Exception):
-    """No readable notebook file was found; the message says what to do."""
-
-
 class WouldBeLost(Exception):
     """The file to hand in has answers that the notebook does not have; the message says what to do."""
-
-
-@dataclass
-class SavedNotebook:
-    """A notebook as saved in its file `name`, or as Colab holds it, without a path."""
-
-    name: str
-    content: dict[str, Any]
-    path: Path | None = None
-
-    @property
-    def cells(self) -> list[dict[str, Any]]:
-        cells: list[dict[str, Any]] = self.content["cells"]
-        return cells
-
-    @property
-    def starts(self) -> list[str]:
-        return [cell_start(cell) for cell in self.cells]
 
 
 def hand_in(file: str = "") -> None:
@@ -79,13 +74,14 @@ def hand_in(file: str = "") -> None:
 
     file  the notebook's name, needed after it was renamed, or beside another with the name of the lesson
     """
-    lesson = session.current.lesson
+    session = current()
+    lesson = session.lesson
     if lesson is None:
         print(NONE_BEGUN)
         return
-    session.current.file = file or session.current.file
+    session.file = file or session.file
     try:
-        notebook = saved(lesson, session.current.names)
+        notebook = saved(session, lesson)
         path = write(notebook, lesson)
     except (NotFound, WouldBeLost) as error:
         print(f"Nothing was written: {error}")
@@ -93,7 +89,7 @@ def hand_in(file: str = "") -> None:
     except OSError as error:
         print(f"Nothing was written: {Path(FOLDER).absolute()} cannot be written ({error.strerror}). {SHUT}")
         return
-    display_markdown("\n\n".join(readiness(lesson)))
+    display_markdown("\n\n".join(readiness(session, lesson)))
     submitted, outcome = _submit(notebook, lesson)
     kind = "a copy of what you submitted" if submitted else "the file to hand in"
     display_markdown("\n\n".join([*outcome, f"**`{path.as_posix()}`** is {kind}."]))
@@ -119,11 +115,11 @@ def _submit(notebook: SavedNotebook, lesson: str) -> tuple[bool, list[str]]:
     return True, said
 
 
-def readiness(lesson: str, ready: str = READY) -> list[str]:
+def readiness(session: Session, lesson: str, ready: str = READY) -> list[str]:
     """Say in sentences whether the notebook is ready to hand in; `ready` is the first one if it is."""
     exercises = catalog.exercises_of(lesson)
     try:
-        notebook = saved(lesson, session.current.names)
+        notebook = saved(session, lesson)
     except NotFound as error:
         return [f"Ready to hand in? Unknown: {error}"]
     unwritten, stubs = [name for name in exercises if not is_written(notebook, name)], catalog.stubs_of(lesson)
@@ -131,12 +127,29 @@ def readiness(lesson: str, ready: str = READY) -> list[str]:
     unwritten = [f"`{name}`" for name in unwritten if name not in full]
     several = version_sentences(notebook, lesson)
     found = [*problems(notebook, exercises), *full.values(), *(problem for problem, _ in several if problem)]
+    found += [BROKEN.format(name) for name in exercises if _is_broken(session, lesson, name)]
     if unwritten and len(unwritten) == len(exercises):
         found.append("The saved notebook has no answers yet: write an answer, run its cell and save the notebook.")
     if found:
         return [f"Ready to hand in? No, not yet. {fault}" for fault in found]
     notes = [note for _, note in several if note]
     return [ready, *notes, *([f"Not written yet: {_join(unwritten)}."] if unwritten else [])]
+
+
+def _is_broken(session: Session, lesson: str, name: str) -> bool:
+    """Whether an exercise has passed, and the learner's function does not any more."""
+    f = session.names.get(name)
+    written = f is not None and not str(getattr(f, "__module__", "")).startswith("course.")
+    if not written or session.store.get(lesson, name).status != "passes":
+        return False
+    of, shown = session.last.get(name, (None, None))
+    if shown and of is f:
+        return shown.status != "passes"
+    try:
+        with session.stand_ins.closed():
+            return not passes_examples(session, f, name)
+    except Exception:
+        return False
 
 
 def version_sentences(notebook: SavedNotebook, lesson: str) -> list[tuple[str, str]]:
@@ -146,16 +159,16 @@ def version_sentences(notebook: SavedNotebook, lesson: str) -> list[tuple[str, s
     return [versions.sentences(notebook.starts) for versions in found if versions is not None]
 
 
-def version_note(name: str) -> str:
+def version_note(session: Session, name: str) -> str:
     """Say that the version of an answer that ran last is not the one that the grade takes; "" as far as is known.
 
     Reads the saved notebook, but does not request it from Colab, which takes seconds.
     """
-    lesson = session.current.lesson
+    lesson = session.lesson
     if lesson is None or not in_notebook() or COLAB in sys.modules or (ran := ran_last(name)) is None:
         return ""
     try:
-        notebook, stub = saved(lesson, session.current.names), catalog.stubs_of(lesson).get(name, "")
+        notebook, stub = saved(session, lesson), catalog.stubs_of(lesson).get(name, "")
     except (NotFound, ValueError):
         return ""
     versions = versions_of(notebook.cells, name, stub)
@@ -166,19 +179,19 @@ def version_note(name: str) -> str:
     return f"This check is of the version that ran last. {problem or note}"
 
 
-def full_cell_note(name: str) -> str:
+def full_cell_note(session: Session, name: str) -> str:
     """Why an answer that the kernel has not is not "not started": something was written into its cell.
 
     The cell is the last one that ran and defines the answer, or else the saved one; "" if it is unchanged, or unknown.
     """
-    lesson, ran = session.current.lesson, ran_last(name)
+    lesson, ran = session.lesson, ran_last(name)
     if lesson is None or not in_notebook():
         return ""
     try:
         stubs = catalog.stubs_of(lesson)
         if ran is not None or COLAB in sys.modules:
             return full_cell(ran or "", stubs.get(name, ""), name)
-        notebook = saved(lesson, session.current.names)
+        notebook = saved(session, lesson)
     except (NotFound, ValueError):
         return ""
     return "" if is_written(notebook, name) else _full_cell(notebook, name, stubs)
@@ -189,8 +202,8 @@ def _full_cell(notebook: SavedNotebook, name: str, stubs: Mapping[str, str]) -> 
     return full_cell(texts[0], stubs.get(name, ""), name) if texts else ""
 
 
-def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
-    """Find the saved notebook of a lesson; `names` are the kernel's. Raises NotFound.
+def saved(session: Session, lesson: str) -> SavedNotebook:
+    """Find the saved notebook of a lesson. Raises NotFound.
 
     A front end tells the kernel the notebook's path when it starts it, and not when the notebook is renamed. Then, and
     where several notebooks have the lesson's name, it is not guessed which one is open.
@@ -198,7 +211,7 @@ def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
     if COLAB in sys.modules:
         return SavedNotebook(f"{lesson}.ipynb", _from_colab())
     here = sorted(path.name for path in Path().glob("*.ipynb"))
-    given = [session.current.file, names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME")]
+    given = [session.file, session.names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME")]
     told = next((Path(path) for path in given if isinstance(path, str) and path.endswith(".ipynb")), None)
     if told:
         paths = [path for path in (told, Path(told.name)) if path.is_file()]  # it may be relative to another folder
@@ -311,33 +324,10 @@ def _quoted(name: str) -> str:
 def _from_colab() -> dict[str, Any]:
     message = import_module(f"{COLAB}._message")  # the only way to read the open notebook
     answer = message.blocking_request("get_ipynb", timeout_sec=30)
-    if not isinstance(answer, dict) or not _is_notebook(answer.get("ipynb")):
+    if not isinstance(answer, dict) or not is_notebook(answer.get("ipynb")):
         raise NotFound("Colab did not return the notebook: save it, then download it with File > Download.")
     found: dict[str, Any] = answer["ipynb"]
     return found
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Read a notebook's content. Raises NotFound."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise NotFound(f"{path} cannot be read ({error}): save the notebook again.") from None
-    if not _is_notebook(content):
-        raise NotFound(f"{path} is not a notebook: save the notebook again.")
-    found: dict[str, Any] = content
-    return found
-
-
-def _is_notebook(content: Any) -> bool:
-    """Whether content has the parts of a notebook that are read here."""
-    cells = content.get("cells") if isinstance(content, dict) else None
-    return isinstance(cells, list) and all(
-        isinstance(cell, dict)
-        and isinstance(cell.get("metadata"), dict)
-        and all(isinstance(output, dict) for output in cell.get("outputs") or ())
-        for cell in cells
-    )
 
 
 def _cell_name(grade_id: str) -> str:
@@ -345,18 +335,8 @@ def _cell_name(grade_id: str) -> str:
     return f"the cell `check({name})`" if name != grade_id else f"the cell of `{name}`"
 
 
-def cell_start(cell: Mapping[str, Any]) -> str:
-    """A description of a cell by its first line."""
-    return f"the cell that begins `{source(cell).strip().partition(chr(10))[0][:60].replace('`', '')}`"
-
-
 def _failed(cell: Mapping[str, Any]) -> bool:
     return any(output.get("output_type") == "error" for output in cell.get("outputs") or ())
-
-
-def ran_last(name: str) -> str | None:
-    """The last cell that ran and defines `name`, right or wrong."""
-    return next((cell for cell in recent_cells() if defines(cell, name)), None)
 
 
 def _is_unsaved(notebook: SavedNotebook, name: str) -> bool:

@@ -13,10 +13,11 @@ from importlib.metadata import version
 from typing import Any
 
 from ..report import display_html, write
-from . import catalog, session
+from . import catalog
 from .given_values import Unreadable, in_short
 from .guess import answer_in_words, judge, wanted
 from .prediction_html import SHOW, Prediction, to_html, to_text
+from .session import Session, current
 
 NO_RESULT = object()
 
@@ -29,7 +30,7 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
     result  what the code computes, shown beside the guess
     """
     try:
-        shown = _predicted(question, guess, result)
+        shown = _predicted(current(), question, guess, result)
         if isinstance(shown, str):
             write(shown)
         else:
@@ -38,9 +39,9 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
         print(f"This prediction cannot be shown: {type(error).__name__}: {error}")
 
 
-def _predicted(question: str, guess: Any, result: Any) -> Prediction | str:
+def _predicted(session: Session, question: str, guess: Any, result: Any) -> Prediction | str:
     """The prediction with its guess; a sentence if the lesson has no such prediction."""
-    lesson = session.current.lesson
+    lesson = session.lesson
     if lesson is None:
         return 'No lesson has started: run the cell with `begin("…")` first.'
     try:
@@ -54,14 +55,14 @@ def _predicted(question: str, guess: Any, result: Any) -> Prediction | str:
         )
     made = Prediction(question, wanted(known), answer_in_words(known), str(known["because"]))
     if result is not NO_RESULT:
-        made.result, made.agrees = in_short(result), _is_answer(known, result)
+        made.result, made.agrees = in_short(result), _is_answer(session, known, result)
     if guess is ... or guess is None:
         return made
     if isinstance(guess, str) and guess.strip() == SHOW:
         made.given_up = True
         return made
     try:
-        judged = judge(known, guess, session.current.names)
+        judged = judge(known, guess, session.names)
     except Unreadable as error:
         made.problem = str(error)
         return made
@@ -69,9 +70,9 @@ def _predicted(question: str, guess: Any, result: Any) -> Prediction | str:
     return made
 
 
-def _is_answer(known: Mapping[str, Any], result: Any) -> bool:
+def _is_answer(session: Session, known: Mapping[str, Any], result: Any) -> bool:
     """Whether a result of the code says what the answer says."""
     try:
-        return not isinstance(result, str) and judge(known, result, session.current.names).right
+        return not isinstance(result, str) and judge(known, result, session.names).right
     except Unreadable:
         return False

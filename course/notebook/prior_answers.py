@@ -1,58 +1,40 @@
 """Answers from earlier lessons, in this notebook or in others next to it.
 
 Only the imports, functions and classes of another notebook run, so that nothing is trained, drawn or checked.
-
-The model built from these answers is in `course/notebook/staged_model.py`.
 """
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from ..check_data import CaseResults, case_of
-from . import catalog, hand_in, session
-from .answer_or_fallback import AnswerOrFallback
+from . import catalog
 from .check_run import CheckRun
-from .versions import source
+from .saved_notebook import FOLDER, NotFound, read, source
+
+if TYPE_CHECKING:
+    from .session import Session
 
 DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
-class PriorAnswer(AnswerOrFallback):
-    """The learner's function from an earlier lesson, or the course's instead."""
+def find_prior_answer(session: Session, lesson: str, name: str) -> Any:
+    """Return the learner's answer to an exercise of an earlier lesson; None if none passes its visible examples.
 
-    def __init__(self, lesson: str, name: str, mine: Any, otherwise: Callable[..., Any]) -> None:
-        super().__init__(mine, otherwise, mine is not None)
-        self.lesson, self.__name__ = lesson, name
-
-    @property
-    def whose(self) -> str:
-        """Its origin, for a caption."""
-        written = f"your {self.__name__} from lesson {int(self.lesson[:2])}"
-        return written if self.passes else f"{self.shown_fallback()} (until {written} passes)"
-
-
-def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
-    """Return the learner's answer to an exercise if it passes, else `otherwise`.
-
-    Searches this notebook, then the saved notebooks of the exercise's lesson. Raises LookupError for an unknown
-    exercise.
+    Searches this notebook, then the saved notebooks of that lesson.
     """
-    lesson = next((known for known in catalog.known_lessons() if name in catalog.known_exercises(known)), "")
-    if not lesson:
-        raise LookupError(f"no lesson has an exercise called {name!r}")
-    here = session.current.names
-    found = (names for names in (here, *map(run_definitions, notebooks_of(lesson))) if callable(names.get(name)))
-    passing = next((names[name] for names in found if _passes(lesson, name, names)), None)
-    return PriorAnswer(lesson, name, passing, otherwise)
+    saved = (_definitions(path, path.stat().st_mtime_ns) for path in notebooks_of(lesson))
+    found = (names for names in (session.names, *saved) if callable(names.get(name)))
+    return next((names[name] for names in found if _passes(lesson, name, names)), None)
 
 
 def notebooks_of(lesson: str) -> list[Path]:
@@ -60,13 +42,14 @@ def notebooks_of(lesson: str) -> list[Path]:
 
     Searches this folder, the lesson's folder and `hand_in`.
     """
-    places = (Path(), Path("..", lesson), Path(hand_in.FOLDER))
-    found = [path for place in places for path in place.glob(f"*{lesson}*.ipynb")]
+    places = (Path(), Path("..", lesson), Path(FOLDER))
+    found = [path.resolve() for place in places for path in place.glob(f"*{lesson}*.ipynb")]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
-def run_definitions(path: Path) -> dict[str, Any]:
-    """Run a notebook's definitions and return its names; skip definitions that fail."""
+@lru_cache(maxsize=16)
+def _definitions(path: Path, _: int) -> dict[str, Any]:
+    """Run a notebook's definitions, once, and return its names; skip definitions that fail."""
     names: dict[str, Any] = {"__name__": path.stem, "torch": torch, "nn": nn, "F": nn.functional, "math": math}
     for statement in _statements(path):
         with suppress(Exception):
@@ -77,8 +60,8 @@ def run_definitions(path: Path) -> dict[str, Any]:
 
 def _statements(path: Path) -> Iterator[ast.stmt]:
     try:
-        cells = hand_in.read(path)["cells"]
-    except hand_in.NotFound:
+        cells = read(path)["cells"]
+    except NotFound:
         return
     for cell in cells:
         if cell.get("cell_type") == "code" and "demo" not in cell["metadata"].get("tags", []):

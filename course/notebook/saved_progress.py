@@ -10,7 +10,7 @@ import json
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -25,10 +25,11 @@ STATUSES = ("passes", "partly right", "wrong", "not allowed", "needs a person", 
 class ExerciseProgress:
     """Progress on one exercise.
 
-    status  of the last check; `earned` are its points
+    status  of the best check; `earned` are its points
     passed  whether it has ever passed
     hints   number of hints shown
     tries   a hash of each different answer checked, see `bytecode_hash`
+    asked   number of tries when the last hint was shown for the first time
     """
 
     status: str = "not started"
@@ -36,6 +37,18 @@ class ExerciseProgress:
     passed: bool = False
     hints: int = 0
     tries: list[int] = field(default_factory=list)
+    asked: int = 0
+
+    def after(self, status: str, earned: float, tried: int | None, *, most: int) -> ExerciseProgress:
+        """The progress after a check, which takes away nothing that was reached; `tried` is the answer's hash.
+
+        most  of the latest tries that are kept
+        """
+        tries = self.tries if tried is None or tried in self.tries else [*self.tries, tried][-most:]
+        kept = replace(self, tries=tries, passed=self.passed or status == "passes")
+        if (status == "passes", earned) < (self.status == "passes", self.earned):
+            return kept
+        return replace(kept, status=status, earned=earned)
 
 
 Lessons = dict[str, dict[str, ExerciseProgress]]  # lesson -> exercise -> progress
@@ -119,10 +132,16 @@ def _parse(text: bytes) -> Lessons:
     }
 
 
-def _to_progress(status: Any, earned: Any, passed: Any, hints: Any, tries: Any) -> ExerciseProgress:
-    if status not in STATUSES or not 0 <= float(earned) <= 1000 or not 0 <= int(hints) <= 1000:
+def _to_progress(status: Any, earned: Any, passed: Any, hints: Any, tries: Any, asked: Any = 0) -> ExerciseProgress:
+    if (
+        status not in STATUSES
+        or not 0 <= float(earned) <= 1000
+        or not 0 <= int(hints) <= 1000
+        or not 0 <= int(asked) <= 1000
+    ):
         raise ValueError("out of bounds")
-    return ExerciseProgress(status, float(earned), bool(passed), int(hints), [int(number) for number in tries])
+    tried = [int(number) for number in tries]
+    return ExerciseProgress(status, float(earned), bool(passed), int(hints), tried, int(asked))
 
 
 def bytecode_hash(f: Any) -> int | None:

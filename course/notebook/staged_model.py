@@ -1,8 +1,8 @@
 """A model that grows from lesson 3 to lesson 8, built from the learner's own answers.
 
-PyTorch replaces parts that do not pass yet. A lesson adds parts or replaces earlier ones, see `STAGES`. The model is
-not trained until lesson 8: `StagedModel.maps` returns its attention weights for a few letters, with the same
-parameters in every lesson.
+The course's functions replace parts that do not pass yet. A lesson adds parts or replaces earlier ones, see `STAGES`.
+The model is not trained until lesson 8: `StagedModel.maps` returns its attention weights for a few letters, with the
+same parameters in every lesson.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..models import torch_fallbacks
-from . import session
-from .prior_answers import PriorAnswer, find_prior_answer
+from .session import Session, current
+from .stand_ins import StandIn
 
 WIDTH, HEADS = 32, 2
 ALPHABET = "abcdefghijklmnopqrstuvwxyz ,."
@@ -25,7 +23,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz ,."
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the model: an exercise, what it `does`, and its fallback `otherwise`.
+    """A part of the model: an exercise, and what it `does`.
 
     until  the lesson that replaces it
     """
@@ -33,44 +31,33 @@ class Part:
     lesson: str
     name: str
     does: str
-    otherwise: Callable[..., Any]
     until: str = "99"
 
 
 STAGES = (
-    Part("03_queries_keys_values", "embed", "a vector for each letter", F.embedding),
-    Part("03_queries_keys_values", "project_qkv", "queries, keys, values", torch_fallbacks.projections, "06"),
-    Part("03_queries_keys_values", "attention", "every letter looks at all", torch_fallbacks.attention, "04"),
-    Part("04_scaling", "scaled_dot_product_attention", "the same, scaled", torch_fallbacks.masked_attention, "05"),
-    Part("05_causal_mask", "causal_mask", "no position sees the future", torch_fallbacks.causal_mask),
-    Part("05_causal_mask", "masked_attention", "scaled, with a mask", torch_fallbacks.masked_attention, "06"),
-    Part("06_multi_head", "MultiHeadAttention", "several heads at once", torch_fallbacks.MultiHeadAttention, "07"),
-    Part("07_rope", "RotarySelfAttention", "heads that know positions", torch_fallbacks.RotarySelfAttention),
+    Part("03_queries_keys_values", "embed", "a vector for each letter"),
+    Part("03_queries_keys_values", "project_qkv", "queries, keys, values", "06"),
+    Part("03_queries_keys_values", "attention", "every letter looks at all", "04"),
+    Part("04_scaling", "scaled_dot_product_attention", "the same, scaled", "05"),
+    Part("05_causal_mask", "causal_mask", "no position sees the future"),
+    Part("05_causal_mask", "masked_attention", "scaled, with a mask", "06"),
+    Part("06_multi_head", "MultiHeadAttention", "several heads at once", "07"),
+    Part("07_rope", "RotarySelfAttention", "heads that know positions"),
 )
 
 
 class StagedModel:
     """The model after a lesson.
 
-    parts  name -> the learner's part or PyTorch's (see `.passes` and `.whose`), in the model's order
+    parts  name -> the stand-in for the learner's part (see `.passes`), in the model's order
     """
 
-    def __init__(self, lesson: str) -> None:
-        number = lesson[:2]
+    def __init__(self, session: Session) -> None:
+        number, stand_ins = (session.lesson or "")[:2], session.stand_ins
         here = [part for part in STAGES if part.lesson[:2] <= number < part.until]
         self.stage = max(part.lesson for part in here)[:2]
         self.does = {part.name: part.does for part in here}
-        self.parts: dict[str, PriorAnswer] = {part.name: find_prior_answer(part.name, part.otherwise) for part in here}
-
-    @property
-    def whose(self) -> str:
-        """A sentence on which parts are the learner's."""
-        mine = [name for name, part in self.parts.items() if part.passes]
-        others = [name for name, part in self.parts.items() if not part.passes]
-        if not others:
-            return "Every part of it is yours."
-        prefix = f"Yours: {', '.join(mine)}. " if mine else ""
-        return f"{prefix}PyTorch's (until yours pass): {', '.join(others)}."
+        self.parts: dict[str, StandIn] = {part.name: stand_ins.stand_in(part.name, part.lesson) for part in here}
 
     @torch.no_grad()
     def maps(self, text: str) -> Tensor:
@@ -98,10 +85,10 @@ class StagedModel:
 
 def current_model() -> StagedModel:
     """The model after the current lesson. Raises ValueError before lesson 3."""
-    lesson = session.current.lesson or ""
-    if lesson[:2] < "03":
-        raise ValueError(f"lesson {lesson!r} has no model: the model starts in lesson 3")
-    return StagedModel(lesson)
+    session = current()
+    if (session.lesson or "")[:2] < "03":
+        raise ValueError(f"lesson {session.lesson!r} has no model: the model starts in lesson 3")
+    return StagedModel(session)
 
 
 class MultiheadAttentionAdapter(nn.Module):

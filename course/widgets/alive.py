@@ -11,6 +11,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+from ..notebook.session import current
 from ..report import display_html, in_notebook, rendering_static_page, shell
 from ..sample_models import sentence
 from .attention_maps import CLASS, STYLE, page, says
@@ -54,9 +55,10 @@ def show(
     scale      the factor of the dot products; or scaled_dot_product_attention, which is an `attention`
 
     A missing function is the built-in's. `text`, `layer`, `head` and `masked` (whether later words are blocked) are
-    where the controls begin. Pass a function itself, not the result of `use`, which hides its mistakes. After a
-    function's cell has run again, the next key shows the new one.
+    where the controls begin. After a function's cell has run again, the next key shows the new one.
     """
+    own = current().stand_ins.own  # a stand-in would hide the mistakes of the learner's function
+    softmax, attention, mask, scale = own(softmax), own(attention), own(mask), own(scale)
     for name, given in (("softmax", softmax), ("attention", attention), ("mask", mask)):
         if given is not None and not callable(given):
             raise TypeError(f"{name}: expected a function, got {type(given).__name__}; pass its name without (…)")
@@ -78,7 +80,8 @@ def show(
     display_html(f'{hides}<div class="{name}-still">{still}</div>{status}{script}', says(trace))
     from IPython.display import display
 
-    display(_widget(tracer, name, text, layer, head, masked))
+    with current().stand_ins.closed():
+        display(_widget(tracer, name, text, layer, head, masked))
 
 
 def _widget(tracer: Tracer, name: str, text: str, layer: int, head: int, masked: bool) -> Any:

@@ -17,8 +17,8 @@ import torch
 
 from ..harness import time_limits
 from ..harness.errors import exception_to_record, in_words, not_written
-from ..models import small_lm, torch_fallbacks
-from ..notebook.answer_or_fallback import AnswerOrFallback
+from ..models import small_lm
+from ..models.right_functions.lesson_05 import causal_mask, masked_softmax
 from ..notebook.captured_output import CappedStream
 
 MOST_WORDS = 16  # of a sentence: their maps fit beside each other, with legible numbers
@@ -124,7 +124,7 @@ class Tracer:
             self._names = {key: name for key, name in own.items() if names.get(name) is self.functions[key]}
         for key, name in self._names.items():
             newest = names.get(name)
-            if callable(newest) and not isinstance(newest, AnswerOrFallback):
+            if callable(newest):
                 self.functions[key] = newest
 
     @property
@@ -138,7 +138,7 @@ class Tracer:
         T = len(sentence.words)
         if not T:
             return Trace(sentence, Step(), Step(), Step(), Step(), torch.zeros(0, 0, dtype=torch.bool))
-        blocked = torch_fallbacks.causal_mask(T)
+        blocked = causal_mask(T)
         mask, causal = Step(), masked and self.takes_mask
         if not self.takes_mask:
             mask.note = f"{_name(self.functions['attention'])} takes no mask: every word sees every word."
@@ -174,7 +174,7 @@ class Tracer:
 
     def _scores(self, sentence: Sentence) -> Step:
         factor = self._factor(sentence)
-        whose = BUILT_IN if self.scale is None else "your scale"
+        whose = BUILT_IN if self.scale is None else "scale"
         return Step(f"{whose}, × {factor:.2g}", sentence.q @ sentence.k.T * factor)
 
     def _factor(self, sentence: Sentence) -> float:
@@ -182,7 +182,7 @@ class Tracer:
 
     def _by_softmax(self, sentence: Sentence, scores: Step, weights: Step, output: Step, blocked: torch.Tensor) -> None:
         assert scores.values is not None
-        T, right = len(sentence.words), torch_fallbacks.masked_softmax(scores.values, blocked)
+        T, right = len(sentence.words), masked_softmax(scores.values, blocked)
         weights.values = right
         if (f := self.functions["softmax"]) is not None:
             if "mask" in _argument_names(f):
@@ -209,7 +209,7 @@ class Tracer:
         found, weights.whose = self._call("attention", weights, q, k, v, **options)
         output.whose = weights.whose
         if weights.whose == BUILT_IN:
-            weights.values = torch_fallbacks.masked_softmax(q @ k.T * factor, blocked)
+            weights.values = masked_softmax(q @ k.T * factor, blocked)
             output.values = weights.values @ v
             return
         if not (isinstance(found, (tuple, list)) and len(found) == 2):
@@ -229,7 +229,7 @@ class Tracer:
     def _call(self, name: str, step: Step, *arguments: Any, **options: Any) -> tuple[Any, str]:
         """The result of the learner's function, or None, and its author. Faults are added to `step.faults`."""
         f = self.functions[name]
-        whose = f.whose if isinstance(f, AnswerOrFallback) else f"your {_name(f)}"
+        whose = _name(f)
         if any(f is other for other in self._endless):
             step.faults.append(f"{_name(f)} did not end, and is not called again. Change it, and run this cell again.")
             return None, whose
@@ -258,7 +258,7 @@ class Tracer:
 def _argument_names(f: Callable[..., Any]) -> frozenset[str]:
     """The names of a function's parameters; none if Python cannot tell."""
     try:
-        return frozenset(inspect.signature(f.mine if isinstance(f, AnswerOrFallback) else f).parameters)
+        return frozenset(inspect.signature(f).parameters)
     except Exception:
         return frozenset()
 
@@ -321,7 +321,7 @@ def _find_scale(scores: Step, weights: Step, dots: torch.Tensor, blocked: torch.
     """Show the scores that belong to the weights of an attention which scales them, or does not, by itself."""
     assert weights.values is not None
     for tried in (factor, 1.0):
-        if _difference(weights.values, torch_fallbacks.masked_softmax(dots * tried, blocked)) <= CLOSE:
+        if _difference(weights.values, masked_softmax(dots * tried, blocked)) <= CLOSE:
             scores.values = dots * tried
             if tried == 1.0:
                 scores.whose, scores.note = f"{BUILT_IN}, × 1", f"Not scaled, as in {weights.whose}."

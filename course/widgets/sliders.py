@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 
 from .. import figures
+from ..notebook.stand_ins import as_in_this_cell
 from ..report import display_html, in_notebook, rendering_static_page
 from .static_sliders import static_sliders
 
@@ -134,14 +135,14 @@ def _sliders(draw: Draw, choices: Mapping[str, list[Any]], first: Mapping[str, A
         )
         for name, values in choices.items()
     }
-    screen = widgets.HTML(_picture(draw, first))
+    screen, later = widgets.HTML(_picture(draw, first)), as_in_this_cell(_picture)
     drawn: dict[tuple[int, ...], str] = {}
 
     def redraw(_change: Any) -> None:
         place = tuple(handle.index for handle in handles.values())
         if place not in drawn:
             try:
-                drawn[place] = _picture(draw, {name: h.value for name, h in handles.items()})
+                drawn[place] = later(draw, {name: h.value for name, h in handles.items()})
             except Exception as error:
                 screen.value = f"<pre>{escape(type(error).__name__)}: {escape(str(error))}</pre>"
                 return

@@ -1,7 +1,7 @@
 """Adapt a lesson's notebook to a course: other points, and given functions.
 
 An exercise that the course leaves out keeps its text. Its solution becomes an ordinary cell, since later cells may use
-the function. Its check and its hints are removed.
+the function. Its check is removed.
 """
 
 from __future__ import annotations
@@ -50,10 +50,9 @@ def still_named(notebook: NotebookNode, name: str) -> list[str]:
 
 def _give(notebook: NotebookNode, name: str) -> None:
     """Make the notebook define `name` instead of asking for it."""
-    hint = re.compile(rf"^#?\s*hint\({re.escape(name)}\)", re.MULTILINE)
     kept, text = [], None
     for cell in notebook.cells:
-        if grade_id(cell) == check_of(name) or (cell.cell_type == "code" and hint.search(cell.source)):
+        if grade_id(cell) == check_of(name):
             continue
         if cell.cell_type == "markdown" and TITLE.search(cell.source):
             text = cell

@@ -9,6 +9,9 @@ They are needed where a course differs from the student's package.
     NN_lesson.predictions          answers to the calls of `predict`
     NN_lesson.experiment           what the finding of the lesson's experiment is compared with
     NN_lesson.stubs                the unanswered cells, which the button *Reset* puts back
+    NN_lesson.given                which cells came with the lesson, as hashes of their code
+
+In a checkout it also updates the package's own data, and solutions/, which the open release has.
 """
 
 from __future__ import annotations
@@ -25,8 +28,13 @@ from ..course_dir.fingerprints import shipped_fingerprints
 from ..course_dir.lesson_change import LessonChange
 from ..course_dir.lesson_marks import points_asked
 from ..course_dir.lessons import COURSE_FILE, list_lessons
+from ..exercises.lesson import load_lesson
+from .adapt_notebook import adapt_notebook
 from .check_data_files import begins_lesson, export, export_fingerprints, key_of, write
+from .given_cells import given_data
+from .lesson_text import read_lesson
 from .predictions import experiment_data, prediction_data
+from .published_solutions import solutions_of
 from .questions import question_data
 from .stubs import stub_data
 
@@ -49,6 +57,9 @@ def write_beside(root: Path, name: str) -> bool:
         changed = True
     told = course_outline(root)
     changed = _write_or_delete(folder / outline.FILE, told.to_json().encode() if told else b"") or changed
+    if (root / "course").is_dir():
+        for solutions, content in solutions_of(root, name).items():
+            changed = _write_or_delete(root / "solutions" / solutions, content) or changed
     tests, change = root / "grader_tests" / name, load_course_file(root).change(name)
     predictions = prediction_data(tests)
     for ending, own, asked in (
@@ -56,9 +67,16 @@ def write_beside(root: Path, name: str) -> bool:
         (catalog.PREDICTIONS, predictions, predictions),
         (catalog.EXPERIMENTS, experiment := experiment_data(tests), experiment),
         (catalog.STUBS, stubs := stub_data(root, name), stubs),
+        (catalog.GIVEN, _given(root, name, LessonChange()), _given(root, name, change)),
     ):
         changed = _write_json(root, f"{name}{ending}", root / "source" / name, own, asked) or changed
     return changed
+
+
+def _given(root: Path, name: str, change: LessonChange) -> bytes:
+    notebook, lesson = read_lesson(root / "source" / f"{name}.py"), load_lesson(root / "grader_tests" / name)
+    adapt_notebook(notebook, change)
+    return given_data(notebook, name, lesson.steps.keys() | lesson.challenges.keys())
 
 
 def _write_json(root: Path, file: str, folder: Path, own: bytes, asked: bytes) -> bool:

@@ -1,8 +1,9 @@
 """The answers that `solution(…)` shows, chosen and commented by the author.
 
 grader_tests/NN_lesson/solutions.toml names them: `solution`, the lesson's own, and titles of alternatives, each with
-its advantage and its cost. For an exercise that the file does not list, only the lesson's own solution is shown. If the
-course asks for it, `student_repo` publishes the resulting file; our releases, check data and wheels do not contain it.
+its advantage and its cost. For an exercise that the file does not list, only the lesson's own solution is shown, and
+for a challenge its first alternative. This project's open release has the resulting files, from solutions/. A course
+that `student_repo` publishes has them if it asks for them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def solutions_of(root: Path, name: str) -> dict[str, bytes]:
 
     Raises CourseError for an unknown answer.
     """
-    exercises = load_lesson(root / "grader_tests" / name).exercises
+    lesson = load_lesson(root / "grader_tests" / name)
+    exercises = lesson.exercises
     chosen, own = _load_choices(root / "grader_tests" / name / FILE), _lesson_solutions(root / "source" / f"{name}.py")
     if unknown := sorted(chosen.keys() - exercises.keys()):
         raise CourseError(f"grader_tests/{name}/{FILE}: the lesson has no exercise {', '.join(unknown)}")
@@ -42,6 +44,7 @@ def solutions_of(root: Path, name: str) -> dict[str, bytes]:
         ]
         for exercise in exercises.values()
     }
+    answers |= {one.name: [{"code": one.alternatives[0].cell, "comment": ""}] for one in lesson.challenges.values()}
     return {f"{name}{SOLUTIONS}": (json.dumps(answers, ensure_ascii=False, indent=1) + "\n").encode()}
 
 

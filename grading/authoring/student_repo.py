@@ -21,6 +21,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import course
 from course.lessons_folder import assistant_files
+from course.notebook.catalog import SOLUTIONS
 from course.outline import FILE as OUTLINE
 from course.outline import Outline, read_outline
 
@@ -38,6 +39,7 @@ EXAMPLES = (
     "*.predictions",
     "*.experiment",
     "*.stubs",
+    "*.given",
     "*/*.practice",
     "outline.json",
 )  # check data beside the notebook, if the package does not have the lesson
@@ -203,9 +205,8 @@ def make_wheel(into: Path, examples: Mapping[str, bytes], notebooks: Mapping[str
     """
     found = distribution(PACKAGE)
     unpacked = into / f"{PACKAGE.replace('-', '_')}-{found.version}"
-    shutil.copytree(
-        Path(course.__file__).parent, unpacked / "course", ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
-    )
+    unwanted = shutil.ignore_patterns("__pycache__", "*.pyc", f"*{SOLUTIONS}")
+    shutil.copytree(Path(course.__file__).parent, unpacked / "course", ignore=unwanted)
     for name, content in examples.items():
         place = unpacked / "course" / "examples" / name
         place.parent.mkdir(exist_ok=True)

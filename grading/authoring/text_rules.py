@@ -21,6 +21,7 @@ from ..errors import BuildError
 from ..exercises.lesson import Lesson
 from ..grader.cell_code import defines, parse
 from ..notebooks.cells import grade_id, visible
+from .given_cells import earlier_exercises
 
 SHELL = {"get_ipython", "display", "In", "Out"}
 COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
@@ -36,13 +37,14 @@ CODE_INDENT = "    "
 def hold_names_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
     """Check that given code, and the signature of each stub, reads only names from given code. Raises BuildError.
 
-    The names of exercises, steps and challenges are always there, because `begin` defines a placeholder for each.
+    The names of exercises, steps and challenges are always there, because `begin` defines a placeholder for each, and
+    given cells have those of earlier exercises.
     """
     cells = [deepcopy(cell) for cell in notebook.cells if cell.cell_type == "code"]
     answers = [cell for cell in cells if grade_id(cell) and cell.metadata.nbgrader.get("solution")]
     for name in lesson.steps | lesson.challenges:
         answers += [cell for cell in cells if defines(cell.source, name)][:1]
-    known = SHELL | set(dir(builtins)) | set(lesson.all_tasks)
+    known = SHELL | set(dir(builtins)) | set(lesson.all_tasks) | earlier_exercises(text.stem).keys()
     in_functions = list[tuple[str, set[str]]]()
     for cell in cells:
         title, own = grade_id(cell) or cell.source.partition("\n")[0], set[str]()

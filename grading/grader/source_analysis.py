@@ -118,7 +118,7 @@ class NotebookSource:
             earlier = self.earlier_exercises(name)
             for reached in self._reach(name, earlier):
                 within = [(self._within(statement), statement) for statement in self.definitions[reached]]
-                uses = (use for one, statement in within for use in one._uses(one._code(statement, earlier), patterns))
+                uses = (use for one, statement in within for use in one._uses(_code(statement), patterns))
                 found += [text for text in dict.fromkeys(islice(uses, MAX_TOLD)) if text not in found]
             if _is_forbidden(self._imported(name), patterns):
                 found.append(self.modules[name])
@@ -142,25 +142,6 @@ class NotebookSource:
             reached.add(current)
             todo += self._free(current)
         return reached
-
-    def _code(self, tree: ast.AST, earlier: frozenset[str]) -> Iterator[ast.AST]:
-        """What of a statement computes: no annotations, nothing that an object's type is compared with, and of
-        `use(answer, otherwise)` only the answer, if it is an earlier one (the call is watched besides)."""
-        todo = [tree]
-        while todo:
-            node = todo.pop()
-            yield node
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
-                first = node.args[0]
-                used = self._imported(node.func.id) == [PACKAGE, "use"] and getattr(first, "id", "") in earlier
-                if used or node.func.id == "isinstance":
-                    todo += [node.func, first]
-                    continue
-            for field, value in ast.iter_fields(node):
-                if field not in ("annotation", "returns"):
-                    todo += [
-                        part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST)
-                    ]
 
     def _uses(self, code: Iterable[ast.AST], patterns: tuple[str, ...]) -> Iterator[str]:
         inner: set[ast.AST] = set()  # parts of longer dotted names
@@ -219,6 +200,25 @@ class NotebookSource:
             path = self.modules[root].split(".")
             return [*path[1:], node.attr] if path[0] == "torch" else []
         return [] if root in ("self", "cls") or root in self.definitions else [node.attr]
+
+
+def _code(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement that compute: no annotations, and nothing that an object's type is compared with."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        yield node
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "isinstance"
+            and node.args
+        ):
+            todo += [node.func, node.args[0]]
+            continue
+        for field, value in ast.iter_fields(node):
+            if field not in ("annotation", "returns"):
+                todo += [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST)]
 
 
 def _is_forbidden(path: list[str], patterns: tuple[str, ...]) -> bool:

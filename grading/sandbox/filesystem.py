@@ -63,10 +63,17 @@ def plan(hidden: tuple[str, ...] = (), level: str = FULL) -> dict[str, Any]:
     shown = {path for path in (*_SYSTEM, *prefixes, *libraries) if os.path.exists(path)}
     shown |= {os.path.realpath(path) for path in shown}
 
+    spec = importlib.util.find_spec("course")
+    if spec is None or not spec.submodule_search_locations:
+        raise SandboxUnavailable(
+            "The package `course` is not installed.",
+            "Run `pip install ./attention_course-*.whl` beside the wheel, or `make setup` in a checkout.",
+        )
+    course = os.path.realpath(next(iter(spec.submodule_search_locations)))
     here = Path(__file__).resolve()
     settings = (f"{prefix}/etc/jupyter" for prefix in (*prefixes, "/usr", "/usr/local"))  # a server's, with its tokens
     kept_out = {str(here.parents[1]), os.path.realpath(os.path.expanduser("~")), *hidden}
-    kept_out |= set(filter(os.path.exists, settings))
+    kept_out |= set(filter(os.path.exists, (*settings, f"{course}/solutions")))  # of an open release
     if str(here.parents[2]) not in libraries:
         kept_out.add(str(here.parents[2]))
     kept_out = {os.path.realpath(path) for path in kept_out}
@@ -80,13 +87,6 @@ def plan(hidden: tuple[str, ...] = (), level: str = FULL) -> dict[str, Any]:
             "Install into a virtual environment in its own directory, such as .venv.",
         )
 
-    spec = importlib.util.find_spec("course")
-    if spec is None or not spec.submodule_search_locations:
-        raise SandboxUnavailable(
-            "The package `course` is not installed.",
-            "Run `pip install ./attention_course-*.whl` beside the wheel, or `make setup` in a checkout.",
-        )
-    course = os.path.realpath(next(iter(spec.submodule_search_locations)))
     for path in (*prefixes, *libraries, course, f"{course}/__init__.py"):
         if os.geteuid() == 0 and not os.stat(path).st_mode & stat.S_IROTH:
             raise SandboxUnavailable(

@@ -136,7 +136,7 @@ def test_building_twice_gives_the_same_bytes(released_course):
 
 @pytest.fixture(scope="module")
 def shipped(wheels: dict[str, Path]) -> dict[str, set[str]]:
-    """Name -> lines of every file in release/ and in both wheels.
+    """Name -> lines of every file in release/ and in both wheels, but for what `solution` shows.
 
     The lines of a notebook are those of its cells. The engine's wheel is included, since a student may install it and
     it must not reveal an answer.
@@ -144,7 +144,8 @@ def shipped(wheels: dict[str, Path]) -> dict[str, set[str]]:
     files = {}
     for file in wheels.values():
         with zipfile.ZipFile(file) as wheel:
-            files |= {name: wheel.read(name).decode("utf-8", errors="replace") for name in wheel.namelist()}
+            shown = [name for name in wheel.namelist() if not name.startswith("course/solutions/")]
+            files |= {name: wheel.read(name).decode("utf-8", errors="replace") for name in shown}
     for path in (ROOT / "release").rglob("*"):
         if path.suffix == ".ipynb":
             files[str(path.relative_to(ROOT))] = "\n".join(c.source for c in nbformat.read(path, as_version=4).cells)
@@ -181,7 +182,7 @@ def test_no_line_of_the_grader_is_in_the_examples_that_check_reads(lesson):
     folder = ROOT / "course" / "examples"
     files = [(folder / f"{lesson}.examples").read_bytes()]
     files += [part for path in (folder / lesson).iterdir() for part in split_packed(path.read_bytes())]
-    # A step's right answer is there on purpose: `use` takes it until the learner's own passes
+    # A step's right answer is there on purpose: the lesson's cells call it until the learner's own passes
     steps = "\n".join(step_answer(lesson, name) for name in load_lesson(ROOT / "grader_tests" / lesson).steps)
     lines = {*grader_lines(lesson), *solution_lines(lesson)} - {line.strip() for line in steps.splitlines()}
     secret = {json.dumps(line)[1:-1].encode() for line in lines}

@@ -14,6 +14,7 @@ import nbformat
 import pytest
 
 from course.lessons_folder import assistant_files
+from course.notebook.catalog import SOLUTIONS
 from grading.authoring.student_install import SET_UP, Delivery, origin
 from grading.authoring.student_repo import make_wheel, publish, released, stale_releases
 from grading.errors import CourseError
@@ -119,7 +120,9 @@ def test_the_wheel_equals_hatchlings_with_a_teachers_examples(wheels, tmp_path):
     with zipfile.ZipFile(made[0]) as ours, zipfile.ZipFile(wheels["course"]) as theirs:
         added = set(ours.namelist()) - set(theirs.namelist())
         assert added == {"course/examples/09_mine.examples", "course/examples/09_mine/twice.practice"}
-        same = [name for name in theirs.namelist() if not name.endswith(("/RECORD", "/WHEEL", "/METADATA"))]
+        assert not any(name.endswith(SOLUTIONS) for name in ours.namelist())
+        others = ("/RECORD", "/WHEEL", "/METADATA", SOLUTIONS)
+        same = [name for name in theirs.namelist() if not name.endswith(others)]
         assert all(ours.read(name) == theirs.read(name) for name in same)
         (metadata,) = (name for name in theirs.namelist() if name.endswith("/METADATA"))
         # the README in it is the set-up's and may have changed since then

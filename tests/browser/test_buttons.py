@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from course.notebook.solutions import TRIES
+from course.notebook.hints import TRIES
 from grading.authoring.published_solutions import solutions_of
 
 from .axe import violations

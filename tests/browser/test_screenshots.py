@@ -54,10 +54,10 @@ def test_the_class(shown):
 
 
 def test_the_report_of_a_check(shown, monkeypatch):
-    monkeypatch.setattr(session, "current", session.Session(lesson=LESSON))
+    session.renew(lesson=LESSON)
     names: dict[str, object] = {}
     exec(WRONG, names)
-    up_to_date("check", shown(to_html(check_report(names["softmax"]))))
+    up_to_date("check", shown(to_html(check_report(session.current(), names["softmax"]))))
 
 
 def test_the_review_page(browser, tmp_path: Path):

@@ -56,7 +56,7 @@ def test_lessons_built_in_parallel_equal_those_built_in_turn(tmp_path):
     for workers, root in enumerate(roots, 1):
         release_lessons(root, [], RecordingConsole(), workers=workers)
     one, other = (file_contents(root / "release") for root in roots)
-    assert one == other and len(one) == 2 * len(TINY_LESSONS)  # a notebook and its stubs
+    assert one == other and len(one) == 3 * len(TINY_LESSONS)  # a notebook, its stubs, and which cells are given
 
 
 @pytest.mark.parametrize("act", [release_lessons, grade_class, write_feedback])
@@ -256,7 +256,7 @@ def test_pages_written_in_parallel_equal_those_of_nbgraders_own_command(course, 
     assert process.returncode == 0, said
     pages = file_contents(course / "feedback")
     assert pages == file_contents(other / "feedback")
-    assert len(pages) == 16  # of each submission a page, its time, its notes and the released stubs
+    assert len(pages) == 20  # of each submission a page, its time, its notes, and the two released files of data
 
 
 @pytest.mark.full("grades or releases a class twice")

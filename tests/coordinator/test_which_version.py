@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from course.notebook import catalog
-from course.notebook.versions import versions_of
+from course.notebook.saved_notebook import versions_of
 from grading.coordinator.grade_file import grade_file
 
 from ..support.course_builder import TINY_LESSONS, solved_notebook

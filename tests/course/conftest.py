@@ -26,14 +26,14 @@ def close_figures() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def no_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
     """No lesson has begun; a proof in a test before may have begun one that is gone."""
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
 
 
 @pytest.fixture
 def learner(capsys: pytest.CaptureFixture[str]) -> Learner:
     """A learner who has not called `begin`."""
     made = Learner(capsys)
-    made.run("from course import begin, check, hint, progress, use\nimport torch")
+    made.run("from course import begin, check, hint, progress\nimport torch")
     return made
 
 
@@ -62,7 +62,7 @@ def kernel(shared_kernel: Kernel) -> Kernel:
     """A kernel at the start of lesson 02, without any answer."""
     names = "softmax log_softmax softmax_with_temperature entropy"
     shared_kernel.run(f"for name in '{names}'.split(): globals().pop(name, None)")
-    shared_kernel.run("import course.notebook.session as s; s.current = s.Session(); del s")
+    shared_kernel.run("import course.notebook.session as s; s.renew(); del s")
     shared_kernel.run(f"get_ipython().history_manager.input_hist_raw[:] = ['']\n{BEGIN}")
     return shared_kernel
 

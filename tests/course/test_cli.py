@@ -28,7 +28,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def attention(monkeypatch, capsys, tmp_path) -> Run:
     """attention(verb, ...) in a folder of its own: exit status, what it printed, and to stderr."""
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> tuple[int, str, str]:
@@ -81,7 +81,7 @@ def test_progress_tells_of_every_file_that_answers_something(attention):
     status, out, err = attention("progress")
     assert (status, err) == (1, "")
     assert out.startswith("my_answers.py:\n◐ 02_softmax: 7 of 20 points\n  1 of 4 exercises")
-    assert "☑ `softmax` (7 of 7)\n  ○ `log_softmax` (0 of 5)" in out
+    assert "☑ Pass: `softmax`\n  ○ Not started: `log_softmax`, " in out
     assert "notes.py" not in out
 
 

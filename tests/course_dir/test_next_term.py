@@ -94,7 +94,7 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
         "rubrics/01_double/why.toml",
         *(f"source/{name}/{name}.ipynb" for name in TINY_LESSONS),
         *(f"source/{name}/outline.json" for name in TINY_LESSONS),
-        *(f"source/{name}/{name}.stubs" for name in TINY_LESSONS),
+        *(f"source/{name}/{name}.{kind}" for name in TINY_LESSONS for kind in ("stubs", "given")),
         "source/hw1/hw1.ipynb",
     }
     assert course_seed(spring) != course_seed(autumn)

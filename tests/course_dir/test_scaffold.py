@@ -99,7 +99,7 @@ def test_nothing_is_overwritten_and_a_folder_without_lessons_is_refused(tmp_path
 @pytest.mark.full
 def test_a_new_lesson_is_released_with_its_examples_and_check_uses_them(course):
     released = course / "release" / MINE
-    files = {f"{MINE}.{ending}" for ending in ("ipynb", "examples", "predictions", "stubs")}
+    files = {f"{MINE}.{ending}" for ending in ("ipynb", "examples", "predictions", "stubs", "given")}
     assert {path.name for path in released.iterdir()} == {*files, "outline.json", MINE}
     done = subprocess.run([sys.executable, "-c", LEARNS], cwd=released, capture_output=True, text=True, check=True)
     assert "You return the sum instead of the mean." in done.stdout
@@ -107,9 +107,9 @@ def test_a_new_lesson_is_released_with_its_examples_and_check_uses_them(course):
 
 
 def told_around(cells: list[nbformat.NotebookNode], name: str) -> set[str]:
-    """The texts around an exercise: at its heading, its hint and its check."""
+    """The texts around an exercise: at its heading and its check."""
     lines = [line for cell in cells for line in cell.source.splitlines()]
-    lines = [line.replace(name, "…") for line in lines if re.match(r"# Stuck|# hint|check\(|\*Difficulty", line)]
+    lines = [line.partition("  #")[0].replace(name, "…") for line in lines if re.match(r"check\(|\*Difficulty", line)]
     return {re.sub(r"★+☆*|\d+", "?", line) for line in lines}
 
 

@@ -13,8 +13,7 @@ from torch import nn
 import course
 from course.harness.forbidden_calls import PACKAGE
 from course.harness.runner import observe
-from course.models import torch_fallbacks
-from course.notebook.answer_or_fallback import AnswerOrFallback
+from course.models.right_functions import lesson_03, lesson_05, lesson_09, lesson_11, lesson_12
 from course.shipped import answers_an_exercise
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
@@ -68,14 +67,14 @@ def test_no_public_name_of_the_package_earns_a_point(lesson):
                 assert not earned, (exercise.name, module, name)
 
 
-class Subclass(torch_fallbacks.CrossAttention):
+class Subclass(lesson_12.CrossAttention):
     pass
 
 
 class Inside(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
-        self.inner = torch_fallbacks.CrossAttention(d_model, n_heads)
+        self.inner = lesson_12.CrossAttention(d_model, n_heads)
         for letter in "qkvo":
             self.add_module(f"W_{letter}", self.inner.get_submodule(f"W_{letter}"))
 
@@ -99,23 +98,22 @@ def rewrapped(function):
     return functools.wraps(function)(lambda *given, **named: function(*given, **named))
 
 
-MASK = torch_fallbacks.causal_mask
+MASK = lesson_05.causal_mask
 TAKEN = {
-    "project_qkv: the function": torch_fallbacks.projections,
-    "attention: the function": torch_fallbacks.attention,
-    "attention: a call of it": lambda *given: torch_fallbacks.attention(*given),
-    "attention: in a thread": in_a_thread(torch_fallbacks.attention),
-    "attention: wrapped": rewrapped(torch_fallbacks.attention),
-    "attention: a part of it": functools.partial(torch_fallbacks.attention),
-    "attention: by `use`": AnswerOrFallback(lambda: None, torch_fallbacks.attention, False),
+    "project_qkv: the function": lesson_03.project_qkv,
+    "attention: the function": lesson_03.attention,
+    "attention: a call of it": lambda *given: lesson_03.attention(*given),
+    "attention: in a thread": in_a_thread(lesson_03.attention),
+    "attention: wrapped": rewrapped(lesson_03.attention),
+    "attention: a part of it": functools.partial(lesson_03.attention),
     "causal_mask: the function": MASK,
     "causal_mask: a step more": lambda *given, **named: MASK(*given, **named) & True,
-    "cache_bytes: no tensor in sight": torch_fallbacks.cache_bytes,
-    "qk_circuit: under another name": torch_fallbacks.circuit,
-    "CrossAttention: the class": torch_fallbacks.CrossAttention,
+    "cache_bytes: no tensor in sight": lesson_09.cache_bytes,
+    "qk_circuit: renamed": rewrapped(lesson_11.qk_circuit),
+    "CrossAttention: the class": lesson_12.CrossAttention,
     "CrossAttention: a subclass": Subclass,
     "CrossAttention: a part of a module": Inside,
-    "CrossAttention: made by a function": lambda *given: torch_fallbacks.CrossAttention(*given),
+    "CrossAttention: made by a function": lambda *given: lesson_12.CrossAttention(*given),
 }
 
 
@@ -127,26 +125,26 @@ def test_what_is_taken_is_seen_while_it_runs(taken):
     exercise = load_lesson(ROOT / "grader_tests" / lesson).exercises[name]
     verdict = grade_in_process(exercise, {name: TAKEN[taken]}, seed=2)
     assert (verdict.status, verdict.earned) == ("not allowed", 0)
-    assert all(used.startswith("course.models.torch_fallbacks.") for used in verdict.not_allowed)
+    assert all(used.startswith("course.models.right_functions.") for used in verdict.not_allowed)
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        "from course.ready_made import attention",
-        "from course.models.torch_fallbacks import *",
-        "from course import torch_fallbacks\ndef attention(q, k, v): return torch_fallbacks.attention(q, k, v)",
-        "import course\ndef attention(q, k, v): return course.torch_fallbacks.attention(q, k, v)",
-        "import course\ndef attention(q, k, v): return getattr(course, 'torch_fallbacks').attention(q, k, v)",
-        "from course import torch_fallbacks, use\nattention = use(attention, torch_fallbacks.attention)",
-        "from course import torch_fallbacks as t\nhelp = t.attention\ndef attention(q, k, v): return help(q, k, v)",
-        "import importlib\nm = importlib.import_module('course.ready_made')\nattention = m.attention",
-        "m = __import__('course' + '.ready_made')\nattention = m.ready_made.attention",
-        "import sys\ndef attention(q, k, v): return sys.modules['course.ready_made'].attention(q, k, v)",
+        "from course.models.right_functions.lesson_03 import attention",
+        "from course.models.right_functions.lesson_03 import *",
+        "from course.models.right_functions import lesson_03 as t\ndef attention(q, k, v): return t.attention(q, k, v)",
+        "import course.models as m\ndef attention(q): return m.right_functions.right_function('03', 'attention')(q)",
+        "import course\ndef attention(q, k, v): return getattr(course, 'gpt').masked_attention(q, k, v)",
+        "from course.notebook.session import current\ndef attention(q): return current().stand_ins.given(q)",
+        "from course.models.right_functions.lesson_03 import attention as t\nf = t\ndef attention(q): return f(q, q)",
+        "import importlib\nm = importlib.import_module('course.models.gpt')\nattention = m.masked_attention",
+        "m = __import__('course' + '.models.gpt')\nattention = m.models.gpt.masked_attention",
+        "import sys\ndef attention(q, k, v): return sys.modules['course.models.gpt'].masked_attention(q, k, v)",
         "def attention(q, k, v):\n    from course.checkers import values\n    return values.anything(q)",
-        "def attention(q, k, v): return check.__globals__['torch_fallbacks'](q)",
+        "def attention(q, k, v): return check.__globals__['right_function_for'](q)",
         "from course import gpt\nclass attention(gpt.Heads): pass",
-        "def attention(q, k, v): return q\nfrom course.ready_made import attention",
+        "def attention(q, k, v): return q\nfrom course.models.right_functions.lesson_03 import attention",
     ],
 )
 def test_what_is_taken_is_read_in_the_source(code):
@@ -159,8 +157,7 @@ def test_what_is_taken_is_read_in_the_source(code):
         "from course import gpt\ndef f(m: gpt.GPT) -> gpt.GPT:\n    assert isinstance(m, gpt.GPT)\n    return m",
         "from course import gpt\ncheckpoint, sizes, letters = gpt.load_bundled_model()\ndef f(x): return sizes.n_heads",
         "from course import figures\ndef f(x):\n    figures.show(x)\n    return x",
-        "from course import torch_fallbacks, use\ng2 = use(g, torch_fallbacks.attention)\ndef f(x): return g2(x)",
-        "from course import torch_fallbacks\nshown = torch_fallbacks.attention(1, 2, 3)\ndef f(x): return x",
+        "from course.models.right_functions.lesson_03 import attention\nshown = attention(1, 2, 3)\ndef f(x): return x",
         "from course import check\ndef f(x): return x\npoints = check(f)",
         "import torch\ndef f(x):\n    '''As course.models.gpt does.'''\n    return x.to(getattr(torch, 'float32'))",
         "def f(x): return getattr(x, 'real' if x.is_complex() else 'data')",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from course.notebook.session import current
 from course.report import MARKS
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +17,7 @@ def softmax(x, dim=-1):
     e = (x - x.amax(dim, keepdim=True)).exp()
     return e / e.sum(dim, keepdim=True)
 """
-BEGIN = "import torch\nfrom course import begin, check, hint, progress, use\nbegin('02_softmax')\n"
+BEGIN = "import torch\nfrom course import begin, check, hint, progress\nbegin('02_softmax')\n"
 
 
 class Learner:
@@ -31,6 +32,13 @@ class Learner:
         self.capsys.readouterr()
         exec(compile(textwrap.dedent(code), "<learner>", "exec"), self.names)
         return self.capsys.readouterr().out
+
+    def run_given(self, code: str) -> str:
+        """Run code as a cell that came with the lesson; return what it printed, and the line below it."""
+        stand_ins = current().stand_ins
+        with stand_ins.given():
+            printed = self.run(code)
+        return printed + stand_ins.credit()
 
     def check(self, name: str, answer: Any = None) -> str:
         """Return the report on an exercise; `answer`, if given, is bound to its name first."""

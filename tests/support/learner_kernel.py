@@ -12,6 +12,8 @@ from typing import Any
 
 from jupyter_client.manager import start_new_kernel
 
+from .run_notebook import KERNEL_START
+
 
 class Kernel:
     """Runs cells in a kernel, and collects what they show."""
@@ -42,11 +44,19 @@ class Kernel:
         self.client.execute_interactive(textwrap.dedent(code), output_hook=collect, timeout=None)
         return shown
 
+    def run_given(self, code: str) -> SimpleNamespace:
+        """Run code as a cell that came with the lesson, and print the line below it."""
+        return self.run(
+            "from course.notebook.session import current as _session\nwith _session().stand_ins.given():\n"
+            + textwrap.indent(textwrap.dedent(code).strip("\n"), "    ")
+            + "\nprint(_session().stand_ins.credit(), end='')"
+        )
+
 
 @contextmanager
 def running_kernel(where: Path) -> Iterator[Kernel]:
     """Run a kernel in the folder `where`."""
-    manager, client = start_new_kernel(kernel_name="python3", cwd=str(where))
+    manager, client = start_new_kernel(startup_timeout=KERNEL_START, kernel_name="python3", cwd=str(where))
     try:
         yield Kernel(client, manager)
     finally:

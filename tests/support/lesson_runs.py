@@ -42,13 +42,14 @@ def record(question, guess=..., result=of_course.NO_RESULT):
 def find(code):
     import torch
     from course.notebook.experiment import experiment_report
+    from course.notebook.session import current
 
-    names = dict(get_ipython().user_ns)
-    with torch.random.fork_rng():
+    with current().stand_ins.given(), torch.random.fork_rng():  # steps are not written
+        names = dict(get_ipython().user_ns)
         torch.manual_seed(0)
         with contextlib.redirect_stdout(io.StringIO()):
             exec(code, names)
-    report = experiment_report(names["finding"])
+    report = experiment_report(current(), names["finding"])
     return [report.status, report.headline, report.advice]
 
 

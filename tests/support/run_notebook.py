@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 
+from course.report import NBGRADER
+
 KERNEL_START = 1800  # seconds; a busy machine needs more than nbclient's 60
 
 
 def run(notebook: nbformat.NotebookNode, where: Path) -> nbformat.NotebookNode:
-    """Run all cells, stopping at the first error, as `Run all` does."""
-    where_it_runs = {"metadata": {"path": str(where)}}
-    NotebookClient(notebook, timeout=None, startup_timeout=KERNEL_START, resources=where_it_runs).execute()
+    """Run all cells, stopping at the first error, as `Run all` does; with the values of `check` that nbgrader reads."""
+    client = NotebookClient(
+        notebook, timeout=None, startup_timeout=KERNEL_START, resources={"metadata": {"path": str(where)}}
+    )
+    client.execute(env=os.environ | {NBGRADER: "validate"})
     return notebook
 
 

@@ -18,7 +18,7 @@ end, so that there is nothing to build. */
   const MARKS = { passes: "☑", "partly right": "◐", wrong: "✗", "not started": "○", "not allowed": "⊘" };
   const WORDS = { wrong: "not right yet" };
   // Before `begin` has run this raises an error, and imports nothing
-  const STATE = `__import__("sys").modules["course.notebook.session"] and \
+  const STATE = `__import__("sys").modules["course.notebook.begin"] and \
 __import__("course.notebook.buttons", fromlist=["ButtonState"]).ButtonState()`;
   const STYLE = `
     .attn-buttons { color: var(--jp-content-font-color1); font: var(--jp-ui-font-size1)/1.4 var(--jp-ui-font-family);

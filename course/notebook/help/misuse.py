@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from ..ipython_history import recent_cells
+from ..saved_notebook import recent_cells
 
 NEAR = 0.75  # required similarity of two names, at most 1
 

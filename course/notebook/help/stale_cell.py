@@ -13,7 +13,7 @@ import warnings
 from typing import Any
 
 from ...report import shell
-from ..ipython_history import recent_cells
+from ..saved_notebook import recent_cells
 
 
 def stale_cell_warning(name: str, f: Any) -> str:

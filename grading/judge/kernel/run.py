@@ -49,7 +49,7 @@ ANSWERING_SECONDS = 2.0  # within which a working kernel answers
 # settings and a product, the module search, whether the standard descriptors are open, the limits of the process, and
 # which names of torch and of the course the notebook has replaced
 STATE = """(lambda names, torch, os, sys, builtins, resource: str((
-    [n for n in {names!r} if n not in names or getattr(names[n], "__module__", "") == "course.notebook.session"],
+    [n for n in {names!r} if n not in names or getattr(names[n], "__module__", "") == "course.notebook.stand_ins"],
     torch.get_default_dtype(), torch.ones(2, 3) @ torch.ones(3, 1), torch.ones(1).device,
     torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.are_deterministic_algorithms_enabled(),
     sys.path, sys.meta_path, len(sys.path_hooks), sys.getrecursionlimit(), os.getcwd(),

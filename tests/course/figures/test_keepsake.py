@@ -18,8 +18,8 @@ from ...support.html_pages import parse_html, text_of
 def learner(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ATTENTION_MEMORY", str(tmp_path / "progress.json"))
-    monkeypatch.setattr(session, "current", session.Session())
-    return session.current.store
+    session.renew()
+    return session.current().store
 
 
 def drawn() -> None:
@@ -47,7 +47,7 @@ def test_nothing_is_written_before_anything_was_built_or_where_nothing_is_rememb
     drawn()
     assert not Path(FILE).exists()
     monkeypatch.setenv("ATTENTION_MEMORY", "off")
-    monkeypatch.setattr(session, "current", session.Session())
-    session.current.store.record("02_softmax", "softmax", ExerciseProgress("passes", 7.0, True))
+    session.renew()
+    session.current().store.record("02_softmax", "softmax", ExerciseProgress("passes", 7.0, True))
     drawn()
     assert not Path(FILE).exists()

@@ -9,13 +9,16 @@ import torch.nn.functional as F
 
 from course import figures
 from course.figures import base
-from course.models import exercise_fallbacks, small_lm, token_fallbacks, torch_fallbacks
+from course.models import small_lm
+from course.models.right_functions.lesson_05 import causal_mask, masked_softmax
+from course.models.right_functions.lesson_07 import apply_rope
+from course.models.right_functions.lesson_14 import min_p, top_p
 from course.sample_models import sentence
 
 matplotlib.use("Agg")
 
 WORDS, X = sentence.words, sentence.x
-MASK = torch_fallbacks.causal_mask(6)
+MASK = causal_mask(6)
 
 
 def scaled(q, k, v, scale=None):
@@ -25,7 +28,7 @@ def scaled(q, k, v, scale=None):
 
 
 def turn(vector, angle):
-    return exercise_fallbacks.apply_rope(vector[None], torch.tensor([float(angle)]))[0]
+    return apply_rope(vector[None], torch.tensor([float(angle)]))[0]
 
 
 def heated(scores, tau):
@@ -53,7 +56,7 @@ def entropy(weights):
         (lambda: figures.qkv.fetched(scaled, lambda keys, to: 100 * keys[to].sum(0)), "in the centre"),
         (lambda: figures.qkv.so_far("scaling", scaled, *figures.qkv.of_sentence()), "scores"),
         (lambda: figures.scaling.with_power(scaled, *torch.rand(3, 4, 64), alpha=1.0), "rows sum to 1.00"),
-        (lambda: figures.masks.newest_word(torch_fallbacks.causal_mask, WORDS, S=2), "boat sees 2 of 2 words"),
+        (lambda: figures.masks.newest_word(causal_mask, WORDS, S=2), "boat sees 2 of 2 words"),
         (lambda: figures.masks.let_through(MASK, torch.zeros(6, 6), fill=0.0, times=1), "0.8333 of a row"),
         (lambda: figures.multi_head.six_ways(SMALL, SMALL.view(4, 2, 3).mT.movedim(2, 0)), "reshape(4, 2, 3)"),
         (lambda: figures.rope.six_positions(turn), "0: 14°, 1: 71°"),
@@ -86,7 +89,7 @@ def test_what_a_learner_computes_is_drawn():
 
 
 def test_a_blocked_row_is_told_before_and_after_the_repair():
-    functions = (lambda s, m: s.masked_fill(m, -torch.inf).softmax(-1), torch_fallbacks.masked_softmax)
+    functions = (lambda s, m: s.masked_fill(m, -torch.inf).softmax(-1), masked_softmax)
 
     def gradient_of(f):
         return None, torch.full((2, 2), 1.0 if f is functions[1] else torch.nan)
@@ -117,7 +120,7 @@ def test_rules_that_never_draw_a_token_hatch_it():
     def top_k(scores, k):
         return scores.masked_fill(scores < scores.topk(k).values[-1], -torch.inf).softmax(-1)
 
-    rules = (top_k, token_fallbacks.top_p, token_fallbacks.min_p)
+    rules = (top_k, top_p, min_p)
     panels = figures.tokens.six_rules(logits, "abcdefghijkl", *rules).axes
     hatched = [sum(1 for bar in ax.patches if bar.get_hatch()) for ax in panels]
     assert hatched[:4] == [0, 0, 0, 6] and all(hatched[4:])

@@ -20,13 +20,15 @@ from course.harness.forbidden_calls import (
     MOST_SHAPES,
     ForbiddenCallWatcher,
     is_forbidden,
+    is_watching,
     trusting,
     user_visible_names,
 )
 from course.harness.program import Program
 from course.harness.runner import handle_request, observe
 from course.harness.serialization import Node
-from course.models import torch_fallbacks
+from course.models.right_functions.lesson_05 import masked_attention
+from course.models.right_functions.lesson_12 import CrossAttention
 from grading.grader.codec import decode_reply, request
 
 X = Node("ref", {"name": "x", "path": []})
@@ -292,7 +294,21 @@ def test_a_notebook_cannot_have_its_own_functions_trusted():
     assert seen.used == ["torch.softmax"]
 
 
-@pytest.mark.parametrize("right", [torch_fallbacks.masked_attention, torch_fallbacks.CrossAttention])
+def test_it_is_known_in_every_thread_while_a_call_is_watched_and_a_thread_that_goes_on_watches_nothing():
+    told, ends = queue.Queue(), threading.Event()
+
+    def goes_on():
+        told.put(is_watching())
+        ends.wait(10)
+
+    with ForbiddenCallWatcher(FORBIDDEN):
+        threading.Thread(target=goes_on).start()
+        assert told.get(timeout=10) and is_watching()
+    assert not is_watching()
+    ends.set()
+
+
+@pytest.mark.parametrize("right", [masked_attention, CrossAttention])
 def test_what_the_package_ships_may_stand_in_for_a_wrong_answer(right):
     def f(x, right):
         return right(4, 2).requires_grad_(False)(x, x)[0] if isinstance(right, type) else right(x, x, x)[0]

@@ -16,7 +16,7 @@ import torch
 from course.harness import time_limits
 from course.harness.forbidden_calls import ForbiddenCallWatcher
 from course.notebook import check, session
-from course.notebook.training_progress import TrainingProgress
+from course.notebook.progress_bars import TrainingProgress
 
 from ...support.learner_kernel import Kernel, running_kernel
 
@@ -190,8 +190,8 @@ def kernel(a_kernel: Kernel) -> Kernel:
     """Lesson 02, in which calls have 1.5 seconds, enough for a right one on a busy machine; nothing is written."""
     a_kernel.run("""
         import torch, course.notebook.session, course.harness.time_limits
-        from course import begin, check, hint, progress, use
-        course.notebook.session.current = course.notebook.session.Session()
+        from course import begin, check, hint, progress
+        course.notebook.session.renew()
         course.harness.time_limits.CALL = 1.5
         for name in "softmax log_softmax softmax_with_temperature entropy".split():
             globals().pop(name, None)
@@ -211,22 +211,22 @@ def softmax(x, dim=-1):
 
 @pytest.mark.full
 def test_a_check_says_which_call_never_ended_and_tries_no_other(kernel):
-    shown = kernel.run(f"{LOOPS}\ncheck(softmax)")
+    shown = kernel.run(f"{LOOPS}\nfloat(check(softmax))")
     assert shown.error is None
     assert shown.value == "0.0"
     assert "Your code had not ended after 1.5 seconds" in shown.html
     assert "The calls after it were not tried." in shown.html
     assert "not tried, since a call before it never ended" not in shown.html
     assert kernel.run("len(calls)").value == "1"
-    assert kernel.run(f"{RIGHT}\ncheck(softmax)").value == "7.0", "what was stopped left torch as it was"
+    assert kernel.run(f"{RIGHT}\nfloat(check(softmax))").value == "7.0", "what was stopped left torch as it was"
 
 
 @pytest.mark.full
 def test_what_never_ended_is_not_called_again_until_it_is_checked_again(kernel):
     kernel.run(f"{LOOPS}\ncheck(softmax)")
-    used = kernel.run("mine = use(softmax, torch.softmax)\nprint(mine(torch.zeros(2), -1), mine.whose)\nprogress()")
-    assert used.text == "tensor([0.5000, 0.5000]) torch.softmax (until your softmax passes)\n"
-    assert "✗" in used.html
+    used = kernel.run_given("print(softmax(torch.zeros(2), -1))")
+    assert used.text == "tensor([0.5000, 0.5000])\nWith the course's `softmax`, until yours passes."
+    assert "Not yet: " in kernel.run("progress()").html
     assert kernel.run("len(calls)").value == "1"
     kernel.run("check(softmax)")
     assert kernel.run("len(calls)").value == "2"
@@ -243,21 +243,18 @@ def test_what_never_ended_is_replaced_where_a_later_answer_calls_it(kernel):
     assert kernel.run("len(calls)").value == "1"
 
 
-def test_what_use_gave_falls_back_where_a_later_call_never_ends(kernel):
-    kernel.run("import course.notebook.answer_or_fallback as used\nused.CALL = 0.2")
-    shown = kernel.run("""
+def test_a_stand_in_takes_the_courses_function_where_a_later_call_never_ends(kernel):
+    kernel.run("import course.notebook.stand_ins as used\nused.CALL = 0.2")
+    kernel.run("""
         def softmax(x, dim=-1):
             while x.numel() == 5:
                 pass
             e = (x - x.amax(dim, keepdim=True)).exp()
             return e / e.sum(dim, keepdim=True)
-        mine = use(softmax, torch.softmax)
-        print(mine.passes, mine(torch.zeros(5), dim=-1), mine.whose)
     """)
-    assert (
-        shown.text
-        == "True tensor([0.2000, 0.2000, 0.2000, 0.2000, 0.2000]) torch.softmax (until your softmax passes)\n"
-    )
+    shown = kernel.run_given("print(softmax.passes, softmax(torch.zeros(5), dim=-1))")
+    values = "True tensor([0.2000, 0.2000, 0.2000, 0.2000, 0.2000])"
+    assert shown.text == f"{values}\nWith the course's `softmax`, because yours did not end here."
 
 
 def test_one_interrupt_ends_a_check_and_the_cells_after_it_need_none(kernel):
@@ -272,13 +269,13 @@ def test_one_interrupt_ends_a_check_and_the_cells_after_it_need_none(kernel):
     """)
     assert shown.error is None
     assert "Your code had not ended when it was interrupted" in shown.html
-    for cell in ("use(softmax, torch.softmax)(torch.zeros(3), dim=-1)", "progress()"):
-        assert kernel.run(cell).error is None
+    assert kernel.run_given("softmax(torch.zeros(3), dim=-1)").error is None
+    assert kernel.run("progress()").error is None
     assert kernel.run("len(calls)").value == "1"
 
 
 def test_a_check_in_a_thread_has_its_limit_too(monkeypatch, capsys):
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     monkeypatch.setattr(time_limits, "CALL", SOON)
     names: dict[str, Any] = {"calls": []}
     exec(compile(LOOPS, "<learner>", "exec"), names)

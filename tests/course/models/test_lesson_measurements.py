@@ -5,10 +5,12 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from course.models import drawn_signs, layer_tests, stopwatch, torch_fallbacks, translation
+from course.models import drawn_signs, layer_tests, stopwatch, translation
+from course.models.right_functions.lesson_06 import MultiHeadAttention
+from course.models.right_functions.lesson_12 import alignment_error, patches
 
 
-class Scrambled(torch_fallbacks.MultiHeadAttention):
+class Scrambled(MultiHeadAttention):
     """Attention whose words are turned round before the output."""
 
     def forward(self, x, context=None, mask=None):
@@ -27,7 +29,7 @@ def test_three_tests_catch_a_wrong_layer_and_pass_a_right_one(capsys):
     def shuffle_error(output, shuffled, order):
         return (output[:, order] - shuffled).abs().max()
 
-    right, reference = (torch_fallbacks.MultiHeadAttention(32, 4) for _ in range(2))
+    right, reference = (MultiHeadAttention(32, 4) for _ in range(2))
     layer_tests.report({"right": right, "wrong": Scrambled(32, 4)}, reference, give_weights, shuffle_error)
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("right") and first.count("✓") == 3
@@ -59,8 +61,9 @@ def test_errors_are_told_for_all_and_for_each_kind_of_word(capsys):
     weights = torch.tensor([[[0.9, 0.1], [0.8, 0.2]]])
     targets, alignment = torch.tensor([[1, 2]]), torch.tensor([[0, 1]])
     words = ["", "hen", "sees"]
-    error = torch_fallbacks.alignment_error
-    translation.report_alignment(error, weights, targets, alignment, words, {"noun": ["hen"], "verb": ["sees"]})
+    translation.report_alignment(
+        alignment_error, weights, targets, alignment, words, {"noun": ["hen"], "verb": ["sees"]}
+    )
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "The mean error of a sentence is 50%. By kind of word:"
     assert [line.split() for line in told[1:]] == [["noun", "0%", "of", "1"], ["verb", "100%", "of", "1"]]
@@ -85,7 +88,7 @@ def test_signs_are_where_their_ids_say():
         squares = image.unfold(0, 4, 4).unfold(1, 4, 4).flatten(0, 1).round()  # (9, 4, 4), the noise rounded away
         drawn = [square for square in squares if square.any()]
         assert all(torch.equal(a, drawn_signs.SHAPES[sign - 3]) for a, sign in zip(drawn, signs, strict=True))
-    encoder = drawn_signs.ImageEncoder(8, torch_fallbacks.patches)
+    encoder = drawn_signs.ImageEncoder(8, patches)
     assert encoder(images).shape == (5, 9, 8)
 
 

@@ -13,7 +13,17 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 
 import course
-from course.models import exercise_fallbacks, small_lm, torch_fallbacks
+from course.models import small_lm
+from course.models.right_functions import (
+    lesson_01,
+    lesson_02,
+    lesson_03,
+    lesson_04,
+    lesson_05,
+    lesson_06,
+    lesson_07,
+    lesson_10,
+)
 from course.models.river_town import generate_stories
 from tools import train_small_lm
 
@@ -82,7 +92,7 @@ def test_loading_leaves_random_numbers_alone():
     torch.manual_seed(0)
     wanted = torch.rand(1)
     torch.manual_seed(0)
-    small_lm.load().compare(module=torch_fallbacks.RotarySelfAttention)
+    small_lm.load().compare(module=lesson_07.RotarySelfAttention)
     assert torch.rand(1) == wanted
 
 
@@ -161,12 +171,12 @@ def test_a_head_is_made_of_its_parts(lm):
             seen = lm.look(SENTENCE, layer, head)
             assert seen.words == SENTENCE.split()
             torch.testing.assert_close(seen.scores, seen.q @ seen.k.T / 24**0.5)
-            masked = seen.scores.masked_fill(torch_fallbacks.causal_mask(6), -torch.inf)
+            masked = seen.scores.masked_fill(lesson_05.causal_mask(6), -torch.inf)
             torch.testing.assert_close(seen.weights, masked.softmax(-1))
             torch.testing.assert_close(seen.output, seen.weights @ seen.v)
             query, key = seen.x @ seen.W_q, seen.x @ seen.W_k
             if layer > 0:
-                query, key = (exercise_fallbacks.apply_rope(vectors, torch.arange(6)) for vectors in (query, key))
+                query, key = (lesson_07.apply_rope(vectors, torch.arange(6)) for vectors in (query, key))
             torch.testing.assert_close(seen.q, query, rtol=0, atol=1e-4)
             torch.testing.assert_close(seen.k, key, rtol=0, atol=1e-4)
             torch.testing.assert_close(seen.v, seen.x @ seen.W_v, rtol=0, atol=1e-4)
@@ -175,25 +185,25 @@ def test_a_head_is_made_of_its_parts(lm):
 
 
 RIGHT = {
-    "dot_product": exercise_fallbacks.dot,
-    "similarity_scores": exercise_fallbacks.similarity_scores,
+    "dot_product": lesson_01.dot,
+    "similarity_scores": lesson_01.similarity_scores,
     "softmax": lambda x, dim=-1: (x - x.amax(dim, True)).exp() / (x - x.amax(dim, True)).exp().sum(dim, True),
     "log_softmax": lambda x, dim=-1: x - x.logsumexp(dim, keepdim=True),
-    "softmax_with_temperature": exercise_fallbacks.softmax_with_temperature,
+    "softmax_with_temperature": lesson_02.softmax_with_temperature,
     "embed": lambda token_ids, table: F.one_hot(token_ids, len(table)).to(table) @ table,
-    "project_qkv": torch_fallbacks.projections,
-    "attention": torch_fallbacks.attention,
-    "scale": exercise_fallbacks.scaled_dot_product_attention,
-    "mask": torch_fallbacks.causal_mask,
-    "masked_softmax": torch_fallbacks.masked_softmax,
-    "masked_attention": torch_fallbacks.masked_attention,
+    "project_qkv": lesson_03.project_qkv,
+    "attention": lesson_03.attention,
+    "scale": lesson_04.scaled_dot_product_attention,
+    "mask": lesson_05.causal_mask,
+    "masked_softmax": lesson_05.masked_softmax,
+    "masked_attention": lesson_05.masked_attention,
     "split": lambda x, n_heads: x.view(*x.shape[:2], n_heads, -1).transpose(1, 2),
     "merge": lambda x: x.transpose(1, 2).flatten(2),
-    "rope": exercise_fallbacks.apply_rope,
-    "module": torch_fallbacks.RotarySelfAttention,
-    "tiled_attention": torch_fallbacks.tiled_attention,
-    "causal_tiled_attention": lambda q, k, v, tile=64: torch_fallbacks.partial_attention(
-        q, k, v, torch_fallbacks.causal_mask(q.shape[-2])
+    "rope": lesson_07.apply_rope,
+    "module": lesson_07.RotarySelfAttention,
+    "tiled_attention": lesson_10.tiled_attention,
+    "causal_tiled_attention": lambda q, k, v, tile=64: lesson_10.partial_attention(
+        q, k, v, lesson_05.causal_mask(q.shape[-2])
     ),
 }
 
@@ -205,7 +215,7 @@ def test_a_right_function_changes_the_loss_by_rounding_only(lm, name: str, capsy
     told = capsys.readouterr().out
     assert told.count("\n") == 1
     assert told.endswith(("which is rounding.\n", "Difference: 0.\n"))
-    assert f"With your {'RotarySelfAttention' if name == 'module' else name}: " in told
+    assert f"With `{'RotarySelfAttention' if name == 'module' else name}`: " in told
 
 
 def test_every_part_has_a_right_function_here():
@@ -215,14 +225,14 @@ def test_every_part_has_a_right_function_here():
 
 
 def test_attention_without_rotation_is_put_where_the_model_does_not_rotate(lm):
-    yours, builtin = lm.compare(module=torch_fallbacks.MultiHeadAttention)
+    yours, builtin = lm.compare(module=lesson_06.MultiHeadAttention)
     assert yours == pytest.approx(builtin, abs=1e-5)
 
 
 def test_two_functions_at_once(lm, capsys):
     yours, builtin = lm.compare(softmax=RIGHT["softmax"], mask=RIGHT["mask"])
     assert yours == pytest.approx(builtin, abs=1e-5)
-    assert "With your softmax and your mask: " in capsys.readouterr().out
+    assert "With `softmax` and `mask`: " in capsys.readouterr().out
 
 
 def test_the_loss_of_each_token_with_a_function_in_the_model(lm):
@@ -245,13 +255,13 @@ WRONG = {
         "softmax_with_temperature": lambda x, temperature, dim=-1: torch.softmax(x * temperature, dim)
     },
     "no scaling": {"scale": 1.0},
-    "attention that scales by itself": {"attention": exercise_fallbacks.scaled_dot_product_attention},
+    "attention that scales by itself": {"attention": lesson_04.scaled_dot_product_attention},
     "no mask": {"mask": lambda T: torch.zeros(T, T, dtype=torch.bool)},
     "a mask that is off by one": {"mask": lambda T: torch.ones(T, T).triu(2).bool()},
     "heads taken in the wrong order": {"split": lambda x, n_heads: x.view(x.shape[0], n_heads, x.shape[1], -1)},
     "heads merged in the wrong order": {"merge": lambda x: x.reshape(x.shape[0], x.shape[2], -1)},
     "no rotation": {"rope": lambda x, positions: x},
-    "rotation in halves": {"rope": lambda x, p: exercise_fallbacks.apply_rope(halves(x), p)},
+    "rotation in halves": {"rope": lambda x, p: lesson_07.apply_rope(halves(x), p)},
     "queries and keys swapped": {"similarity_scores": lambda q, k: k @ q.mT},
 }  # fmt: skip
 
@@ -292,7 +302,7 @@ FAILING = {
 def test_what_goes_wrong_in_a_function_is_reported_in_one_line(lm, told: str, capsys):
     yours, builtin = lm.compare(**FAILING[told])
     assert math.isnan(yours)
-    assert builtin == pytest.approx(lm.compare(mask=torch_fallbacks.causal_mask)[1], rel=0.5)
+    assert builtin == pytest.approx(lm.compare(mask=lesson_05.causal_mask)[1], rel=0.5)
     assert capsys.readouterr().out.startswith(f"{told}. Loss with the built-in: {builtin:.4f}.\n")
 
 
@@ -319,7 +329,7 @@ def test_names_that_do_not_fit_are_refused(lm):
     with pytest.raises(TypeError, match="got softmacks"):
         lm.compare(softmacks=torch.softmax)
     with pytest.raises(TypeError, match="softmax= and attention= replace the same part"):
-        lm.compare(softmax=torch.softmax, attention=torch_fallbacks.attention)
+        lm.compare(softmax=torch.softmax, attention=lesson_03.attention)
 
 
 def test_training_makes_a_file_of_this_form(tmp_path: Path, lm, capsys):
@@ -367,15 +377,15 @@ def saving(monkeypatch, tmp_path):
 
 
 def test_the_model_that_a_learner_kept_is_opened(saving, capsys):
-    assert small_lm.load(yours=True).whose == "the course's model"
+    small_lm.load(yours=True)
+    assert capsys.readouterr().out == "This is the course's model, until you keep yours in lesson 8.\n"
     yours = small_lm.empty(seed=3)
     small_lm.keep(yours)
     assert capsys.readouterr().out == f"Your model is kept in {saving}.\n"
     opened = small_lm.load(yours=True)
-    assert opened.whose == "your model" and not opened.training
+    assert not opened.training and capsys.readouterr().out == ""
     assert not any(parameter.requires_grad for parameter in opened.parameters())
     torch.testing.assert_close(opened.state_dict(), yours.state_dict())
-    assert small_lm.load().whose == "the course's model"
     assert small_lm.load().notes["seed"] == str(train_small_lm.SEED)
 
 
@@ -389,7 +399,6 @@ def test_a_kept_model_that_cannot_be_used_is_named_and_left(saving, capsys, lm, 
     else:
         save_file(dict(lm.state_dict()), saving, {"weights": "0" * 64})
     opened = small_lm.load(yours=True)
-    assert opened.whose == "the course's model"
     torch.testing.assert_close(opened.state_dict(), lm.state_dict())
     assert str(saving) in capsys.readouterr().out and saving.exists()
 

@@ -37,6 +37,16 @@ def test_begin_leaves_torch_on_one_thread_unless_told_otherwise(learner, monkeyp
         torch.set_num_threads(before)
 
 
+@pytest.mark.full
+def test_a_check_leaves_no_value_below_its_report_but_where_nbgrader_reads_it(kernel):
+    assert kernel.run(f"{RIGHT}\ncheck(softmax)").value is None
+    kernel.run("import os; os.environ['NBGRADER_EXECUTION'] = 'validate'")
+    try:
+        assert kernel.run("check(softmax)").value == "7.0"
+    finally:
+        kernel.run("del os.environ['NBGRADER_EXECUTION']")
+
+
 def test_begin_names_the_lessons_that_there_are(learner):
     with pytest.raises(ValueError, match=r"'03_softmax'.*01_dot_products, 02_softmax"):
         learner.run("begin('03_softmax')")

@@ -10,7 +10,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import course
-from course.notebook import buttons, catalog, session, solutions
+from course.notebook import buttons, catalog, hints, session
 
 LESSON = "02_softmax"
 
@@ -19,12 +19,13 @@ LESSON = "02_softmax"
 def learner(monkeypatch, tmp_path):
     """The lesson has begun in an empty folder, and nothing is answered."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(session, "current", session.Session(lesson=LESSON))
+    monkeypatch.setattr(catalog, "OPEN", ())
+    session.renew(lesson=LESSON)
     return tmp_path
 
 
 def test_before_a_lesson_has_begun_there_is_nothing_to_press(monkeypatch):
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     assert buttons.button_state() == {"lesson": None, "tasks": {}}
 
 
@@ -38,7 +39,7 @@ def test_each_task_of_the_lesson_has_its_unanswered_cell_and_no_open_solution():
 
 def test_a_solution_is_open_where_solution_shows_it(capsys):
     step = catalog.steps_of(LESSON)["exp_and_divide"]
-    for number in range(solutions.TRIES):
+    for number in range(hints.TRIES):
         assert not buttons.button_state()["tasks"]["exp_and_divide"]["solution"]
         names: dict = {}
         exec(f"def exp_and_divide(x):\n    return x * {number}", names)
@@ -52,11 +53,11 @@ def test_a_solution_is_open_where_solution_shows_it(capsys):
 
 
 def test_a_solution_that_is_not_published_or_cannot_be_read_is_not_open(learner):
-    session.current.store.record(LESSON, "softmax", session.current.store.get(LESSON, "softmax"))
-    assert not solutions.is_open("softmax")
-    assert not solutions.is_open("no_such_exercise")
+    session.current().store.record(LESSON, "softmax", session.current().store.get(LESSON, "softmax"))
+    assert not hints.is_open(session.current(), "softmax")
+    assert not hints.is_open(session.current(), "no_such_exercise")
     (learner / f"{LESSON}{catalog.SOLUTIONS}").write_text("{")
-    assert not solutions.is_open("softmax")
+    assert not hints.is_open(session.current(), "softmax")
 
 
 def test_a_damaged_file_of_unanswered_cells_leaves_the_other_buttons(learner):

@@ -23,7 +23,7 @@ def softmax(x, dim=-1):
 @pytest.fixture
 def checked(monkeypatch, capsys):
     """checked(printing, dim) is the report on a softmax that prints, and the function itself."""
-    monkeypatch.setattr(session, "current", session.Session(lesson="02_softmax"))
+    session.renew(lesson="02_softmax")
 
     def report(printing: str, dim: str = "dim") -> tuple[str, Any]:
         names: dict[str, Any] = {}

@@ -331,7 +331,7 @@ def test_check_leaves_the_learners_world_as_it_was(softmax_lesson):
     """)
     try:
         before, state = dict(softmax_lesson.names), torch.get_rng_state()
-        for call in ("check(softmax)", "use(softmax, torch.softmax)", "hint(softmax)", "progress()"):
+        for call in ("check(softmax)", "hint(softmax)", "progress()"):
             assert ("loud" in softmax_lesson.run(call)) == call.startswith("check"), "which shows what was printed"
             assert torch.equal(torch.get_rng_state(), state)
             assert torch.get_default_dtype() == torch.float64

@@ -8,13 +8,12 @@ from html import unescape
 
 import pytest
 
-from course.notebook.catalog import exercises_of, lessons
-from course.notebook.ipython_history import mentions
+from course.notebook.catalog import lessons
 
 from ...support.learner_kernel import Kernel, running_kernel
 from ...support.repository import ROOT
 
-BEGIN = "import course\nfrom course import begin, check, figures, hint, interactive, progress, use\nbegin('02_softmax')"
+BEGIN = "import course\nfrom course import begin, check, figures, hint, interactive, progress\nbegin('02_softmax')"
 RIGHT = """
 def softmax(x, dim=-1):
     e = (x - x.amax(dim, keepdim=True)).exp()
@@ -34,7 +33,7 @@ def kernel(started: Kernel) -> Kernel:
     """A kernel as after a restart and the first cell of lesson 02."""
     started.run("""
         import torch, course.notebook.session
-        course.notebook.session.current = course.notebook.session.Session()
+        course.notebook.session.renew()
         for name in "softmax log_softmax softmax_with_temperature entropy sofmax Softmax".split():
             globals().pop(name, None)
     """)
@@ -144,54 +143,20 @@ def test_a_name_that_was_given_away_is_told_of(kernel):
     assert "entropy is now a float, not a function: another cell has assigned to its name." in text
 
 
-@pytest.mark.parametrize("slip", ["check = 1", "figures = []", "from math import exp as use", "def hint(f): pass"])
+@pytest.mark.parametrize("slip", ["check = 1", "figures = []", "from math import exp as begin", "def hint(f): pass"])
 def test_a_name_of_the_courses_that_is_given_away_comes_back_and_is_told_of(kernel, slip):
-    name = re.search(r"check|figures|use|hint", slip)[0]
+    name = re.search(r"check|figures|begin|hint", slip)[0]
     text = said(kernel, slip)
     assert text.startswith(f"**`{name}` belongs to the lesson.** This cell replaced it with a value of type ")
     assert kernel.run(f"{name} is course.{name}").value == "True"
     assert said(kernel, "1") == ""
 
 
-# --------------------------------------------------------------------------------------------------------------- hints
-
-
-def test_hints_go_on_for_who_asks_again_and_not_for_a_notebook_that_runs_again(kernel):
-    cells = ["print('softmax')", "hint(softmax)", WRONG, "check(softmax)", "use(softmax, torch.softmax).whose"]
-    for _ in range(3):
-        shown = [said(kernel, cell) for cell in cells]
-        assert "Hint 1 of 3" in shown[1]
-    assert "Hint 2 of 3" in said(kernel, "hint(softmax)")
-    kernel.run(WRONG)
-    said(kernel, "check(softmax)")
-    assert "Hint 3 of 3" in said(kernel, "hint(softmax)")
-
-
-@pytest.mark.parametrize("lesson", lessons())
-def test_no_cell_before_a_hint_speaks_of_the_exercise(lesson):
-    """Else hints would go on where a whole notebook runs again."""
-    cells = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8").split("\n# %%")
-    code = [cell for cell in cells if not cell.startswith(" [markdown]")]
-    for name in exercises_of(lesson):
-        (place,) = [i for i, cell in enumerate(code) if f"# hint({name})" in cell]
-        assert not mentions(code[place - 1].partition("\n")[2], name), name
-
-
-# ------------------------------------------------------------------------------------------------------------ progress
-
-
-def test_progress_knows_what_was_broken_since(kernel):
-    kernel.run(f"{RIGHT}\ncheck(softmax)")
-    assert "☑ softmax" in said(kernel, "progress()")
-    kernel.run(WRONG)
-    assert "✓ softmax" not in said(kernel, "progress()")
-
-
 # --------------------------------------------------------------------------------------------------------- a restart
 
 
 @pytest.mark.parametrize("lesson", lessons())
-def test_a_lesson_says_before_its_first_check_what_to_do_about_a_name_error(lesson):
+def test_a_lesson_says_at_its_first_check_what_to_do_about_a_name_error(lesson):
     text = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8")
-    before = text.partition(f"\ncheck({next(iter(exercises_of(lesson)))})")[0]
-    assert re.search(r"NameError\b.*\b[Rr]un the (notebook's )?first cell", before)
+    before, first = re.split(r"^check\((.*)$", text, maxsplit=1, flags=re.MULTILINE)[:2]
+    assert re.search(r"NameError\b.*\b[Rr]un the (notebook's )?first cell", before + first)

@@ -15,7 +15,6 @@ import pytest
 
 from benchmarks.reports import Said, lines, reports
 from course.harness.sentences import split_sentence
-from course.notebook import session
 from course.report import ONE_LINE, Example, Report
 
 from ...support.repository import LESSONS, of_this_week
@@ -35,11 +34,7 @@ WRONG_ORDER = re.compile(r"\bgot\b.*\bexpected\b")
 @lru_cache(maxsize=1)
 def said(lesson: str) -> tuple[Said, ...]:
     """All reports of a lesson."""
-    before = session.current
-    try:
-        return tuple(reports(lesson))
-    finally:
-        session.current = before
+    return tuple(reports(lesson))
 
 
 def examples(report: Report) -> Iterator[Example]:

@@ -36,7 +36,9 @@ def test_a_number_within_the_interval_confirms(acting: Learner, finding: Any) ->
     told = acting.run('points = check("experiment", finding)')
     assert told.startswith("☑ experiment: passes (not graded). You found ")
     assert told.endswith("Two equal scores share equally.\n")
-    assert session.current.store.get(LESSON, "experiment").status == "passes"
+    assert session.current().store.get(LESSON, "experiment").status == "passes"
+    assert acting.run('points = check("experiment", 7)').startswith("✗ experiment")
+    assert session.current().store.get(LESSON, "experiment").status == "passes", "what has passed stays passed"
 
 
 def test_a_known_wrong_finding_is_explained_and_any_other_too(acting: Learner) -> None:
@@ -47,13 +49,13 @@ def test_a_known_wrong_finding_is_explained_and_any_other_too(acting: Learner) -
     ]
     assert "Look at one score" in acting.run('points = check("experiment", 7)')
     assert "You found 0.6667.\n" in acting.run('points = check("experiment", 2 / 3)')
-    assert acting.run("progress()").splitlines()[-1] == "  ✗ Your experiment"
+    assert acting.run("progress()").splitlines()[-1] == "  ◐ Without points: 0 of 2 pass"
 
 
 def test_what_cannot_be_a_finding_is_answered_with_what_can(acting: Learner) -> None:
     told = acting.run('points = check("experiment", [1, 2])').splitlines()
     assert told[1] == "  Expected a number, got [1, 2]."
-    assert session.current.store.get(LESSON, "experiment").status == "not started"
+    assert session.current().store.get(LESSON, "experiment").status == "not started"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_what_cannot_be_a_finding_is_answered_with_what_can(acting: Learner) -> 
 def test_signs_and_orders(acting: Learner, tmp_path, monkeypatch, known, finding, status, said) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / f"{LESSON}{catalog.EXPERIMENTS}").write_text(json.dumps(known))
-    shown = experiment.experiment_report(finding)
+    shown = experiment.experiment_report(session.current(), finding)
     assert shown.status == status
     assert said in f"{shown.headline} {shown.advice}"
 

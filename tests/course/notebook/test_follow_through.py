@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from course.harness import runner
-from course.notebook import catalog
-from course.notebook.follow_through import earlier_called, fallback_for
+from course.notebook import catalog, check
+from course.notebook.follow_through import earlier_called, right_function_for
 
 from ...support.learner import RIGHT, Learner, status_line
 
@@ -51,7 +51,8 @@ def test_an_answer_that_is_not_written_stays_not_started(softmax_lesson: Learner
     )
 
 
-def test_where_nothing_stands_in_for_an_unwritten_answer_the_report_sends_there(learner: Learner) -> None:
+def test_where_nothing_stands_in_for_an_unwritten_answer_the_report_sends_there(learner: Learner, monkeypatch) -> None:
+    monkeypatch.setattr(check, "right_function_for", lambda *_: None)
     learner.run("begin('00_start')\ndef centre(x):\n    return x - twice(x).mean(-1, keepdim=True) / 2")
     text = learner.check("centre")
     assert text.startswith(status_line("wrong", "centre"))
@@ -59,8 +60,8 @@ def test_where_nothing_stands_in_for_an_unwritten_answer_the_report_sends_there(
 
 
 def test_what_is_not_allowed_is_said_before_what_is_missing(learner: Learner) -> None:
-    learner.run("begin('00_start')\nfrom course import torch_fallbacks")
-    learner.run("def centre(x):\n    return twice(torch_fallbacks.shares(x))")
+    learner.run("begin('00_start')\nfrom course.models.right_functions import lesson_00")
+    learner.run("def centre(x):\n    return twice(lesson_00.centre(x))")
     assert learner.check("centre").startswith(status_line("not allowed", "centre"))
 
 
@@ -130,10 +131,10 @@ def test_an_attribute_an_argument_and_the_answer_itself_are_no_calls_of_an_earli
     assert called(code) == []
 
 
-def test_a_fallback_is_not_taken_for_another_exercise_of_its_name() -> None:
+def test_a_right_function_is_not_taken_for_another_exercise_of_its_name() -> None:
     softmax, entropy = (catalog.exercises_of("02_softmax")[name] for name in ("softmax", "entropy"))
-    assert fallback_for("02_softmax", "softmax", softmax) is not None
-    assert fallback_for("02_softmax", "softmax", {**softmax, "cases": entropy["cases"]}) is None
+    assert right_function_for("02_softmax", "softmax", softmax) is not None
+    assert right_function_for("02_softmax", "softmax", {**softmax, "cases": entropy["cases"]}) is None
 
 
 def test_a_step_may_call_any_exercise_of_the_lesson() -> None:

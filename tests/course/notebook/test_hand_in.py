@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from course.notebook import catalog, hand_in
-from course.notebook.versions import full_cell, grade_id, source
+from course.notebook.saved_notebook import full_cell, grade_id, source
+from course.notebook.session import Session
 
 from ...support.learner_kernel import Kernel, running_kernel
 from ...support.repository import ROOT
@@ -186,6 +187,25 @@ def test_what_ran_and_was_not_saved_is_named(kernel, desk):
     assert READY in said(kernel)
 
 
+def test_an_answer_that_passed_before_and_does_not_as_it_is_now_is_named(kernel, desk):
+    content, text = notebook(), "".join(cell(RELEASED, "softmax")["source"])
+    right = text.replace("x.exp()", "(x - x.amax(dim, keepdim=True)).exp()")
+    kernel.run(f"{right}\ncheck(softmax)")
+    cell(content, "softmax")["source"] = wrong = "def softmax(x, dim=-1):\n    return x"
+    save(content, desk / f"{LESSON}.ipynb")
+    try:
+        kernel.run(wrong)
+        for call in ("hand_in()", "progress()"):
+            assert "No, not yet. softmax passed before, but the version that ran last does not" in said(kernel, call)
+        cell(content, "softmax")["source"] = right
+        save(content, desk / f"{LESSON}.ipynb")
+        kernel.run(right)
+        assert READY in said(kernel)
+    finally:
+        kernel.run(text)
+        kernel.run("import course.notebook.session as s\ns.current().store.lessons.clear(); s.current().last.clear()")
+
+
 @pytest.mark.full
 def test_the_file_to_hand_in_has_the_right_name_whatever_the_notebooks_is(kernel, desk):
     content = notebook()
@@ -205,7 +225,7 @@ def test_the_notebook_that_runs_is_known_from_what_started_its_kernel(monkeypatc
     save(notebook(), path)
     names = {given: str(path)} if given.startswith("__") else {}
     monkeypatch.setenv(given, str(path)) if not names else None
-    assert hand_in.saved(LESSON, names).name == "my work.ipynb"
+    assert hand_in.saved(Session(names=names), LESSON).name == "my work.ipynb"
 
 
 def test_without_a_file_it_is_said_what_to_do(kernel, desk):
@@ -227,7 +247,7 @@ def test_before_a_lesson_has_begun_nothing_is_handed_in(monkeypatch, capsys):
     from course import hand_in
     from course.notebook import session
 
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     hand_in()
     assert "You have not started a lesson" in capsys.readouterr().out
 
@@ -311,11 +331,11 @@ def test_after_a_rename_it_does_not_guess_and_keeps_what_is_there(kernel, desk):
         assert "hand_in/02_softmax.ipynb** is the file" in said(kernel, f'hand_in("{LESSON}.ipynb")')
     finally:
         kernel.run(
-            "os.environ.pop('JPY_SESSION_NAME', None)\nfrom course.notebook import session\nsession.current.file = ''"
+            "os.environ.pop('JPY_SESSION_NAME', None)\nfrom course.notebook import session\nsession.current().file = ''"
         )
 
 
-FORGET = "from course.notebook import session\nsession.current.file = ''"
+FORGET = "from course.notebook import session\nsession.current().file = ''"
 
 
 @pytest.mark.parametrize("other", [f'{LESSON} "new".ipynb', f"{LESSON} (1).ipynb"])

@@ -117,5 +117,5 @@ def test_in_a_kernel_each_prediction_of_a_cell_says_which_it_is(acting_data: Pat
         assert f"<b>{GROW}</b>: You predicted <code>all</code>: not right." in shown.html  # beside mark and colour
         assert f"<b>{SHAPE}</b>: You predicted <code>(3, 1)</code>: right." in shown.html
         assert kernel.run("check('experiment', 0.5)").error is None
-        assert "Your experiment" in kernel.run("progress()").html
+        assert "Without points: 1 of 2 pass" in kernel.run("progress()").html
         assert "belongs to the lesson" in kernel.run("predict = 3").markdown

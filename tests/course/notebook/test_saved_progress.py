@@ -11,13 +11,11 @@ import pytest
 import course
 from course.cli import main
 from course.models.data_folder import PROGRESS, data_file
-from course.notebook import catalog, course_progress
+from course.notebook import catalog
 from course.notebook import session as learner
 from course.notebook.saved_progress import ExerciseProgress, ProgressStore, bytecode_hash
 from grading.judge.kernel.session import Limits, Session
 from grading.sandbox.launch import ENVIRONMENT
-
-from ...support.html_pages import parse_html, text_of
 
 LESSON = "02_softmax"
 
@@ -25,8 +23,8 @@ LESSON = "02_softmax"
 def session(path: Path, monkeypatch) -> ProgressStore:
     """A kernel begins anew, with this file."""
     monkeypatch.setenv("ATTENTION_MEMORY", str(path))
-    monkeypatch.setattr(learner, "current", learner.Session(lesson=LESSON))
-    return learner.current.store
+    learner.renew(lesson=LESSON)
+    return learner.current().store
 
 
 def softmax(x, dim=-1):
@@ -98,9 +96,9 @@ def test_grading_keeps_no_memory(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_MEMORY", "off")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert data_file(PROGRESS) is None
-    monkeypatch.setattr(learner, "current", learner.Session(lesson=LESSON))
+    learner.renew(lesson=LESSON)
     course.check(softmax)
-    assert learner.current.store.get(LESSON, "softmax").passed, "the session itself remembers"
+    assert learner.current().store.get(LESSON, "softmax").passed, "the session itself remembers"
     assert not list(tmp_path.iterdir())
 
 
@@ -136,45 +134,51 @@ def test_the_file_is_plain_json(tmp_path):
         "passed": False,
         "hints": 0,
         "tries": [3],
+        "asked": 0,
     }
 
 
-def test_progress_tells_of_all_lessons_what_is_next_what_is_left_and_where_it_is_remembered(
-    tmp_path, monkeypatch, capsys
-):
+def test_progress_tells_of_all_lessons_what_is_next_and_where_it_is_remembered(tmp_path, monkeypatch, capsys):
     path = tmp_path / "progress.json"
     memory = session(path, monkeypatch)
     for exercise in catalog.exercises_of("01_dot_products"):
         memory.record("01_dot_products", exercise, ExerciseProgress("passes", 5.0, True))
     session(path, monkeypatch)
-    learner.current.names = {"softmax": softmax}
+    learner.current().names = {"softmax": softmax}
     course.progress()
     out = capsys.readouterr().out
-    assert "✓ 01 dot products" in out and "4 of 4 pass, 0 of 4 steps, 20 of 20 points" in out
-    assert "◐ 02 softmax" in out and "1 of 4 pass, 0 of 4 steps, 7 of 20 points" in out
-    assert "○ 08 training" in out
-    total = sum(len(catalog.exercises_of(lesson)) for lesson in catalog.lessons())
-    assert f"Next: log_softmax, in 02_softmax. Left: {total - 5} exercises." in out
-    assert str(path) in out
+    last, total = len(catalog.lessons()) - 1, sum(len(catalog.exercises_of(lesson)) for lesson in catalog.lessons())
+    so_far = f"The course so far: ○ 00, ✓ 01, ◐ 02, ○ 03–{last}. 5 of {total} exercises pass, 27 of "
+    assert so_far in " ".join(out.split())
+    assert "1 of 4 exercises pass. Next: `log_softmax`." in out
+    assert str(path) in out.replace("\n  ", "")
 
 
 def test_the_command_tells_of_the_course_where_no_file_answers_anything(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     session(tmp_path / "progress.json", monkeypatch).record(LESSON, "softmax", ExerciseProgress("passes", 7.0, True))
+    learner.current().lesson = None
     assert main(["progress"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("The course so far:")
-    assert "1 of 4 pass, 0 of 4 steps, 7 of 20 points" in out
+    assert "1 of " in out and " exercises pass, 7 of " in out
+    assert "Next: `" in out
 
 
-def test_the_page_is_a_table_that_can_be_read_without_colours(tmp_path, monkeypatch):
-    session(tmp_path / "progress.json", monkeypatch).record(LESSON, "softmax", ExerciseProgress("passes", 7.0, True))
-    page = parse_html(course_progress.to_html(course_progress.lesson_progress()), fragment=True)
-    rows = [text_of(row) for row in page.query("table tbody > tr")]
-    assert [row.partition("pass")[0][:2] for row in rows] == [lesson[:2] for lesson in catalog.lessons()]
-    assert "docs/course.md" in course_progress.to_html(course_progress.lesson_progress())
-    row = next(row for row in rows if row.startswith("02 softmax"))
-    assert row == "02 softmax1 of 4 pass0 of 4 steps7 of 20 pointslog_softmax"
+@pytest.mark.parametrize(
+    ("status", "earned", "kept"),
+    [("wrong", 0.0, ("passes", 7.0)), ("not started", 0.0, ("passes", 7.0)), ("passes", 7.0, ("passes", 7.0))],
+)
+def test_no_later_check_takes_away_what_was_reached(status, earned, kept):
+    after = ExerciseProgress("passes", 7.0, True, tries=[1]).after(status, earned, 2, most=3)
+    assert (after.status, after.earned, after.passed, after.tries) == (*kept, True, [1, 2])
+
+
+def test_before_it_passes_the_best_points_are_kept_and_passing_counts_more_than_points():
+    known = ExerciseProgress("partly right", 3.0)
+    assert known.after("wrong", 0.0, None, most=3) == known
+    assert known.after("partly right", 4.0, None, most=3).earned == 4.0
+    assert known.after("passes", 2.0, None, most=3).status == "passes"
 
 
 def test_a_placeholder_does_not_undo_what_passed_in_an_earlier_session(tmp_path, monkeypatch):
@@ -203,7 +207,7 @@ def test_a_kernel_in_which_answers_are_graded_reads_and_writes_no_memory(provisi
         )
         session.run("def softmax(x, dim=-1):\n    return x")
         session.run("check(softmax)")
-        ran = session.run("(session.current.store.path, len(session.current.store.lessons['02_softmax']))")
+        ran = session.run("(session.current().store.path, len(session.current().store.lessons['02_softmax']))")
     assert ran.outputs[0].data["text/plain"] == "(None, 1)"
     assert path.read_bytes() == before
     assert sorted(one.name for one in tmp_path.iterdir()) == ["progress.json", "work"]

@@ -28,14 +28,14 @@ def softmax(x, dim=-1):
 @pytest.fixture
 def learner(monkeypatch, tmp_path):
     """learner(code) writes an answer to `softmax` and returns it; the lesson has begun beside its solutions."""
-    monkeypatch.setattr(session, "current", session.Session(lesson=LESSON))
+    session.renew(lesson=LESSON)
     monkeypatch.chdir(tmp_path)
     for file, content in solutions_of(ROOT, LESSON).items():
         Path(file).write_bytes(content)
 
     def write(code: str):
-        exec(code, session.current.names)
-        return session.current.names["softmax"]
+        exec(code, session.current().names)
+        return session.current().names["softmax"]
 
     return write
 
@@ -61,14 +61,15 @@ def test_before_it_passes_all_hints_and_three_different_tries_open_it(learner, c
         softmax = learner(wrong)
         course.check(softmax)
     course.solution(softmax)
-    assert "So far: 0 of 3 hints, 1 of 3 tries" in capsys.readouterr().out, "the same answer is one try"
+    waits = "The solutions to softmax open once it passes, or after "
+    assert f"{waits}3 more hints and 2 more tries.\n" in capsys.readouterr().out, "the same answer is one try"
     for number in (1, 2):
         softmax = learner(wrong.replace("e /", f"{number} * e /"))
         course.check(softmax)
     for _ in range(2):
         course.hint(softmax)
     course.solution(softmax)
-    assert "So far: 2 of 3 hints, 3 of 3 tries" in capsys.readouterr().out
+    assert f"{waits}1 more hint.\n" in capsys.readouterr().out
     course.hint(softmax)
     course.solution(softmax)
     assert "```python" in capsys.readouterr().out
@@ -81,10 +82,11 @@ def test_an_exercise_that_is_not_begun_has_no_tries(learner, capsys):
         course.hint(softmax)
     capsys.readouterr()
     course.solution(softmax)
-    assert "3 of 3 hints, 0 of 3 tries" in capsys.readouterr().out
+    assert "open once it passes, or after 3 more tries.\n" in capsys.readouterr().out
 
 
-def test_without_the_file_it_says_where_solutions_are_and_a_damaged_one_is_named(learner, capsys):
+def test_without_the_file_it_says_where_solutions_are_and_a_damaged_one_is_named(learner, capsys, monkeypatch):
+    monkeypatch.setattr(catalog, "OPEN", ())
     softmax = learner(RIGHT)
     course.check(softmax)
     for content, told in [
@@ -106,8 +108,9 @@ def test_without_the_file_it_says_where_solutions_are_and_a_damaged_one_is_named
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_exercise_has_two_or_three_answers_each_with_sentences_of_its_own(lesson):
     shown = _read(lesson)
-    assert list(shown) == list(catalog.exercises_of(lesson))
-    for exercise, answers in shown.items():
+    assert list(shown) == [*catalog.exercises_of(lesson), *catalog.challenges_of(lesson)]
+    for exercise in catalog.exercises_of(lesson):
+        answers = shown[exercise]
         assert 2 <= len(answers) <= 3, exercise
         assert len({one["code"] for one in answers}) == len(answers), exercise
         for one in answers:
@@ -116,6 +119,29 @@ def test_every_exercise_has_two_or_three_answers_each_with_sentences_of_its_own(
             compile(one["code"], exercise, "exec")
             assert len(one["comment"].split()) >= 10, (exercise, one["comment"])
             assert one["comment"].endswith(".")
+
+
+def test_a_step_opens_like_an_exercise(learner, capsys):
+    for number in range(3):
+        course.check(_defined(f"def exp_and_divide(x):\n    return x * {number}", "exp_and_divide"))
+    capsys.readouterr()
+    course.solution("exp_and_divide")
+    assert "more hint" in capsys.readouterr().out
+    for _ in catalog.steps_of(LESSON)["exp_and_divide"]["hints"]:
+        course.hint("exp_and_divide")
+    course.solution("exp_and_divide")
+    assert "A correct answer to `exp_and_divide`" in capsys.readouterr().out
+
+
+def test_an_open_release_has_them_and_a_file_beside_the_notebook_comes_first(learner, monkeypatch, tmp_path):
+    places = (tmp_path / "installed", tmp_path / "in a checkout")
+    monkeypatch.setattr(catalog, "OPEN", places)
+    file = Path(f"{LESSON}.solutions").resolve()
+    assert catalog.solutions_file(LESSON).resolve() == file
+    for place in reversed(places):
+        place.mkdir()
+        file = file.rename(place / file.name)
+        assert catalog.solutions_file(LESSON) == file
 
 
 def test_an_author_who_names_no_answer_of_the_exercise_is_told(tmp_path):
@@ -133,6 +159,11 @@ def test_an_author_who_names_no_answer_of_the_exercise_is_told(tmp_path):
         file.write_text(text)
         with pytest.raises(CourseError, match=told):
             solutions_of(root, TINY_LESSONS[0])
+
+
+def _defined(code: str, name: str):
+    exec(code, names := {})
+    return names[name]
 
 
 def _read(lesson: str, root: Path = ROOT) -> dict:

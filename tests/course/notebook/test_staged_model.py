@@ -9,9 +9,10 @@ import torch
 from torch import nn
 
 from course import figures
-from course.models import torch_fallbacks
+from course.models.right_functions import lesson_05, lesson_06, lesson_07
 from course.models.story_corpus import generate_stories
 from course.notebook import session, staged_model
+from course.notebook.begin import begin
 from course.notebook.prior_answers import find_prior_answer
 
 LESSONS = ("03_queries_keys_values", "04_scaling", "05_causal_mask", "06_multi_head", "07_rope", "08_training")
@@ -36,7 +37,7 @@ def causal_mask(T, S=None, device=None):
 def alone(tmp_path, monkeypatch):
     """A notebook of its own, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(session, "current", session.Session())
+    session.renew()
     return tmp_path
 
 
@@ -49,34 +50,40 @@ def saved(path, *cells):
 
 @pytest.mark.quick_cases("03_queries_keys_values")
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_without_any_answer_pytorch_does_it_all_and_the_picture_says_so(lesson):
-    session.begin(lesson)
-    model = staged_model.current_model()
-    assert "yours pass" in model.whose
-    maps = model.maps(TEXT)
+def test_without_any_answer_the_course_does_it_all_and_the_picture_says_so(lesson):
+    begin(lesson)
+    with session.current().stand_ins.given():
+        model = staged_model.current_model()
+        maps = model.maps(TEXT)
+        words = figures.staged_model.built_so_far(model, TEXT).get_label()
+    said = session.current().stand_ins.credit()
+    assert said.startswith("With the course's ") and all(f"`{name}`" in said for name in model.parts)
     assert maps.shape == (2 if lesson >= "06" else 1, len(TEXT), len(TEXT))
     torch.testing.assert_close(maps.sum(-1), torch.ones(maps.shape[:-1]))
     assert bool(maps.triu(1).any()) == (lesson < "05")
-    words = figures.staged_model.built_so_far(model, TEXT).get_label()
-    assert words.count("by PyTorch") == len(model.parts) and "yours" not in words
+    assert words.count(", the course’s") == len(model.parts)
 
 
 def test_a_lesson_without_parts_has_no_model():
-    session.begin("02_softmax")
+    begin("02_softmax")
     with pytest.raises(ValueError, match="02_softmax"):
         staged_model.current_model()
 
 
 def test_an_answer_of_this_notebook_takes_its_place_once_it_passes():
-    session.begin("05_causal_mask")
-    names = session.current.names
+    begin("05_causal_mask")
+    names = session.current().names
     names["causal_mask"] = lambda T, S=None, device=None: torch.zeros(T, S or T, dtype=torch.bool)
-    assert not staged_model.current_model().parts["causal_mask"].passes
+    with session.current().stand_ins.given():
+        assert not staged_model.current_model().parts["causal_mask"].passes
     exec(MASK, names)
     try:
-        model = staged_model.current_model()
-        assert model.parts["causal_mask"].passes
-        assert "Yours: causal_mask." in model.whose
+        with session.current().stand_ins.given():
+            model = staged_model.current_model()
+            words = figures.staged_model.built_so_far(model, TEXT).get_label()
+            assert model.parts["causal_mask"].passes
+        assert "causal_mask (no position sees the future);" in words
+        assert "`causal_mask`" not in session.current().stand_ins.credit()
     finally:
         for name in ("causal_mask", "places"):
             names.pop(name)
@@ -86,36 +93,26 @@ def test_an_answer_of_this_notebook_takes_its_place_once_it_passes():
 def test_an_answer_is_found_in_its_lessons_notebook_beside_this_one(alone, place):
     here = alone / "07_rope"
     here.mkdir()
-    session.begin("07_rope")
+    begin("07_rope")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
         saved(here / place, "from course import begin", "1 / 0", "this is no Python", MASK)
-        found = find_prior_answer("causal_mask", torch_fallbacks.causal_mask)
-    assert found.passes
-    assert found.whose == "your causal_mask from lesson 5"
-    assert found(3).tolist() == torch_fallbacks.causal_mask(3).tolist()
+        found = find_prior_answer(session.current(), "05_causal_mask", "causal_mask")
+    assert found.__code__.co_filename.endswith(".ipynb")
+    assert found(3).tolist() == lesson_05.causal_mask(3).tolist()
 
 
 @pytest.mark.parametrize("content", ["no notebook", '{"cells": 3}', ""])
 def test_a_file_that_is_no_notebook_is_passed_over(alone, content):
     (alone / "05_causal_mask.ipynb").write_text(content)
-    session.begin("07_rope")
-    found = find_prior_answer("causal_mask", torch_fallbacks.causal_mask)
-    assert not found.passes
-    assert found.whose == "the course's function (until your causal_mask from lesson 5 passes)"
+    begin("07_rope")
+    assert find_prior_answer(session.current(), "05_causal_mask", "causal_mask") is None
 
 
-def test_a_name_that_no_lesson_has_is_refused():
-    with pytest.raises(LookupError, match="'casual_mask'"):
-        find_prior_answer("casual_mask", torch_fallbacks.causal_mask)
-
-
-def test_what_stands_in_is_what_the_learners_classes_must_be():
-    x, mask = torch.randn(2, 7, 12, generator=torch.Generator().manual_seed(0)), torch_fallbacks.causal_mask(7)
-    heads, built_in = (
-        torch_fallbacks.MultiHeadAttention(12, 3),
-        nn.MultiheadAttention(12, 3, bias=False, batch_first=True),
-    )
+def test_the_courses_heads_are_pytorchs():
+    x, mask = torch.randn(2, 7, 12, generator=torch.Generator().manual_seed(0)), lesson_05.causal_mask(7)
+    heads = lesson_06.MultiHeadAttention(12, 3)
+    built_in = nn.MultiheadAttention(12, 3, bias=False, batch_first=True)
     parts = [heads.get_submodule(f"W_{letter}").weight for letter in "qkv"]
     with torch.no_grad():
         built_in.in_proj_weight.copy_(torch.cat(parts))
@@ -124,23 +121,17 @@ def test_what_stands_in_is_what_the_learners_classes_must_be():
     torch.testing.assert_close(heads(x, mask=mask), tuple(expected))
 
 
-def test_turning_is_a_rotation_by_position_times_speed():
-    (turned,) = torch_fallbacks.turning(torch.tensor([3.0]), 4) @ torch.tensor([1.0, 0.0, 1.0, 0.0])
-    angles = torch.tensor([3.0, 0.03])
-    torch.testing.assert_close(turned, torch.stack([angles.cos(), angles.sin()], dim=-1).flatten())
-
-
 def test_a_block_takes_another_attention_in_the_place_of_the_built_in():
     block = nn.TransformerEncoderLayer(12, 3, 24, dropout=0.0, batch_first=True, norm_first=True, bias=False)
-    staged_model.with_attention(block, torch_fallbacks.RotarySelfAttention(12, 3))
-    x, mask = torch.randn(2, 5, 12), torch_fallbacks.causal_mask(5)
+    staged_model.with_attention(block, lesson_07.RotarySelfAttention(12, 3))
+    x, mask = torch.randn(2, 5, 12), lesson_05.causal_mask(5)
     later = x.clone()
     later[:, -1] += 1.0
     for mode in (True, False):
         moved = (block.train(mode)(x, src_mask=mask) - block(later, src_mask=mask)).abs().amax((0, 2))
         assert moved[-1] > 0 and not moved[:-1].any()
     with pytest.raises(ValueError, match="got 0"):
-        staged_model.with_attention(block, torch_fallbacks.RotarySelfAttention(12, 3))
+        staged_model.with_attention(block, lesson_07.RotarySelfAttention(12, 3))
 
 
 def test_tales_are_the_same_every_time_and_a_longer_text_begins_with_the_shorter():

@@ -1,9 +1,9 @@
-"""Steps in the notebook: checked like exercises, without points, and used until the learner's own pass."""
+"""Steps in the notebook: checked like exercises, without points, and with answers of the course's."""
 
 from __future__ import annotations
 
 from course.cli import main
-from course.notebook import catalog, course_progress, session, step_answers
+from course.notebook import catalog, follow_through, session
 
 from ...support.acting_lesson import LESSON
 from ...support.learner import Learner
@@ -33,37 +33,18 @@ def test_misuse_is_reported_as_for_exercises(acting: Learner) -> None:
 
 
 def test_hints_and_a_solution_are_there(acting: Learner) -> None:
-    assert acting.run("solution(halve)").startswith("The solutions to halve open once your halve passes")
-    assert acting.run("hint(halve)") == "Hint 1 of 1 (the last one). What is half of 4?\n"
+    assert acting.run("solution(halve)").startswith("The solutions to halve open once it passes, or after ")
+    assert acting.run("hint(halve)") == "Hint 1 of 1. What is half of 4?\n"
     acting.run("def halve(x):\n    return x / 2\ncheck(halve)")
     told = acting.run("solution(halve)")
     assert told.startswith("A correct answer to `halve`.") and "return x / 2" in told
 
 
-def test_use_takes_the_courses_own_until_the_learners_passes(acting: Learner) -> None:
-    acting.run("half = use(halve)")
-    assert acting.names["half"](5.0) == 2.5
-    assert acting.names["half"].whose == "the course's function (until your halve passes)"
-    acting.run("def halve(x):\n    return x / 2\nhalf = use(halve)")
-    assert acting.names["half"].whose == "your halve"
-
-
-def test_what_is_used_under_its_own_name_is_still_checked_as_written(acting: Learner) -> None:
-    acting.run("halve = use(halve)")
-    assert acting.names["halve"](5.0) == 2.5
-    assert acting.check("halve").startswith("○ halve: not started")
-    assert acting.run("progress()").splitlines()[-3:] == [
-        "  ○ Steps: 0 of 1",
-        "  ○ Step `halve`",
-        "  ○ Your experiment",
-    ]
-    acting.run("halve = use(halve)\ndef halve(x):\n    return x // 2\nhalve = use(halve)")
-    assert "You round down." in acting.check("halve")
-
-
-def test_an_exercise_without_an_answer_of_the_courses_says_what_to_pass(acting: Learner) -> None:
-    told = acting.run("try:\n    use(double)\nexcept LookupError as error:\n    print(error)")
-    assert told == "the course has no function to use in place of double: name one, as in use(double, other)\n"
+def test_a_stand_in_for_one_is_checked_as_written(acting: Learner) -> None:
+    acting.run_given("kept = halve")
+    assert acting.run("check(kept)").startswith("○ halve: not started")
+    acting.run("def halve(x):\n    return x // 2")
+    assert "You round down." in acting.run("check(kept)")
 
 
 def test_code_beside_a_notebook_is_not_run(acting: Learner, acting_data, tmp_path, monkeypatch) -> None:
@@ -71,7 +52,7 @@ def test_code_beside_a_notebook_is_not_run(acting: Learner, acting_data, tmp_pat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(catalog, "EXAMPLES", tmp_path / "package")
     assert "halve" in catalog.steps_of(LESSON)
-    assert step_answers.step_function(LESSON, "halve") is None
+    assert follow_through.step_function(LESSON, "halve") is None
 
 
 def test_an_exercise_that_calls_a_wrong_step_is_checked_with_a_right_one(acting: Learner) -> None:
@@ -79,8 +60,6 @@ def test_an_exercise_that_calls_a_wrong_step_is_checked_with_a_right_one(acting:
     told = acting.check("double")
     assert told.startswith("☑ double: 20 of 20 points")
     assert "a right `halve` in place of yours" in told or "halve" in acting.run("check(double, full=True)")
-    acting.run("halve = use(halve)")
-    assert acting.check("double").startswith("☑ double: 20 of 20 points")
 
 
 def test_progress_counts_steps_apart_from_points(acting: Learner) -> None:
@@ -88,11 +67,7 @@ def test_progress_counts_steps_apart_from_points(acting: Learner) -> None:
     acting.run("def halve(x):\n    return x / 2\ncheck(halve)")
     after = acting.run("progress()").splitlines()
     assert before[:3] == after[:3]
-    assert after[3:5] == ["  ☑ Steps: 1 of 1", "  ☑ Step `halve`"]
-    (line,) = course_progress.lesson_progress()
-    assert (line.done, line.exercises, line.steps_done, line.steps) == (0, 1, 1, 1)
-    assert "0 of 1 pass, 1 of 1 steps, 0 of 20 points" in course_progress.to_text([line])
-    assert "1 of 1 steps" in course_progress.to_html([line])
+    assert (before[3], after[3]) == ("  ○ Without points: 0 of 2 pass", "  ◐ Without points: 1 of 2 pass")
 
 
 def test_the_command_fails_for_a_wrong_step(acting: Learner, tmp_path, capsys) -> None:
@@ -101,7 +76,7 @@ def test_the_command_fails_for_a_wrong_step(acting: Learner, tmp_path, capsys) -
     assert main(["check", str(file)]) == 1
     assert main(["check", str(file), "double"]) == 0
     assert "☑ double: 20 of 20 points" in capsys.readouterr().out
-    session.current.__init__()
+    session.renew()
 
 
 def test_a_forbidden_function_is_reported_as_one_of_a_step(learner: Learner) -> None:

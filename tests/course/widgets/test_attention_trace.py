@@ -68,8 +68,8 @@ def test_right_functions_have_no_faults_and_the_numbers_of_the_built_in(sentence
 
 def test_captions_say_whose_a_step_is(sentence):
     trace = Tracer(softmax=softmax, scale=0.5).trace(sentence)
-    assert trace.scores.whose == "your scale, × 0.5"
-    assert (trace.mask.whose, trace.weights.whose, trace.output.whose) == ("built-in", "your softmax", "built-in")
+    assert trace.scores.whose == "scale, × 0.5"
+    assert (trace.mask.whose, trace.weights.whose, trace.output.whose) == ("built-in", "softmax", "built-in")
 
 
 def test_the_scores_of_an_attention_that_does_not_scale_are_shown_unscaled(sentence):

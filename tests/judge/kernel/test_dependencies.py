@@ -11,7 +11,7 @@ from grading.judge.kernel.outputs import Stop
 
 CELLS = [
     ExecutedCell("import torch\nbegin()", from_lesson=True),
-    ExecutedCell("use(answer)", from_lesson=True, completed=False),
+    ExecutedCell("show(answer)", from_lesson=True, completed=False),
     ExecutedCell("import math\nprint(math.pi)"),
     ExecutedCell("scale = 2\nregister(scale)"),
     ExecutedCell("def helper(x):\n    return scale * x\n\nhelper(0)"),

@@ -1,36 +1,54 @@
-"""Fallbacks for the exercises of lesson 13, used in figures until the learner's pass.
+"""Right functions for cheaper attention.
 
-They compute in other ways than the exercises ask: head by head, with keys in full, or with a search in place of a list.
+They compute in other ways than the exercises ask: with keys in full, or with a search in place of a list.
 """
 
 from __future__ import annotations
 
+import math
+
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .exercise_fallbacks import apply_rope
-from .torch_fallbacks import masked_attention, masked_softmax, merge_heads, sliding_window_mask, split_heads
+from .lesson_05 import masked_attention
+from .lesson_06 import merge_heads, split_heads
+from .lesson_07 import apply_rope
+from .lesson_08 import rms_norm
+from .lesson_09 import sliding_window_mask
+from .lesson_10 import shares
+
+__all__ = [
+    "MultiHeadLatentAttention",
+    "PagedCache",
+    "absorbed_attention",
+    "qk_norm_scores",
+    "quantize",
+    "sink_window_mask",
+    "soft_cap",
+]
 
 
 def qk_norm_scores(query: Tensor, key: Tensor, gain_q: Tensor, gain_k: Tensor) -> Tensor:
     """Scores (..., T, S) of queries and keys divided by their root mean squares, times 1/√K."""
-    width = query.shape[-1]
-    q, k = (F.normalize(x, dim=-1, eps=1e-3) * gain for x, gain in ((query, gain_q), (key, gain_k)))
-    scores: Tensor = torch.einsum("...tk,...sk->...ts", q, k) * width**0.5
-    return scores
+    return rms_norm(query, gain_q) @ rms_norm(key, gain_k).transpose(-2, -1) / math.sqrt(query.shape[-1])
 
 
 def soft_cap(scores: Tensor, cap: float) -> Tensor:
-    """Scores between -cap and cap, by a sigmoid; -inf stays."""
-    return torch.where(scores.isneginf(), scores, cap * (2 * torch.sigmoid(2 * scores / cap) - 1))
+    """Scores between -cap and cap; -inf stays. Raises ValueError unless cap > 0."""
+    if not cap > 0:
+        raise ValueError(f"cap is {cap}, and must be greater than 0")
+    return scores.div(cap).tanh().mul(cap).masked_fill(scores.isneginf(), -torch.inf)
 
 
 class MultiHeadLatentAttention(nn.Module):
-    """Latent attention with joined keys, by the built-in masked attention."""
+    """Latent attention with joined keys, by the built-in masked attention. Raises ValueError."""
 
     def __init__(self, d_model: int, n_heads: int, d_latent: int, d_rope: int) -> None:
         super().__init__()
+        if n_heads < 1 or d_model % n_heads:
+            raise ValueError(f"n_heads is {n_heads}, and does not divide d_model, {d_model}")
+        if d_rope < 0 or d_rope % 2:
+            raise ValueError(f"d_rope is {d_rope}, and must be even and at least 0")
         self.n_heads, self.d_rope = n_heads, d_rope
         sizes = {"q": (d_model, d_model), "qr": (d_model, n_heads * d_rope), "c": (d_model, d_latent)}
         sizes |= {"k": (d_latent, d_model), "v": (d_latent, d_model), "kr": (d_model, d_rope), "o": (d_model, d_model)}
@@ -55,34 +73,42 @@ def absorbed_attention(
 ) -> tuple[Tensor, Tensor]:
     """Attention to latents (B, S, C), one head after another: output (B, H, T, K), weights (B, H, T, S)."""
     width = query.shape[-1]
-    heads = zip(query.unbind(1), W_k.split(width), W_v.split(width), strict=True)
-    scores, ways_back = [], []
-    for of_head, to_key, to_value in heads:
-        scores.append(of_head @ to_key @ latent.mT * width**-0.5)
-        ways_back.append(to_value.T)
-    stacked = torch.stack(scores, dim=1)
-    blocked = torch.zeros(1, 1, dtype=torch.bool, device=query.device) if mask is None else mask
-    weights = masked_softmax(stacked, blocked)
-    outputs = [w @ latent @ back for w, back in zip(weights.unbind(1), ways_back, strict=True)]
+    of_keys, of_values = W_k.split(width), W_v.split(width)
+    heads = zip(query.unbind(1), of_keys, strict=True)
+    scores = torch.stack([(q @ to_key) @ latent.mT * width**-0.5 for q, to_key in heads], dim=1)
+    weights = shares(scores if mask is None else scores.masked_fill(mask, -torch.inf))
+    outputs = [w @ latent @ to_value.T for w, to_value in zip(weights.unbind(1), of_values, strict=True)]
     return torch.stack(outputs, dim=1), weights
 
 
 def sink_window_mask(
     T: int, window: int, sinks: int, S: int | None = None, device: torch.device | str | None = None
 ) -> Tensor:
-    """The sliding window's mask (T, S), in which the columns of the sinks are open for later queries."""
+    """The sliding window's mask (T, S), in which the columns of the sinks are open for later queries.
+
+    Raises ValueError if S < T, window < 1, or sinks < 0.
+    """
+    if sinks < 0:
+        raise ValueError(f"sinks is {sinks}, and must be at least 0")
     S = T if S is None else S
-    causal = sliding_window_mask(T, S, S, device)
     mask = sliding_window_mask(T, window, S, device)
-    mask[:, :sinks] = causal[:, :sinks]
+    mask[:, :sinks] = sliding_window_mask(T, max(S, 1), S, device)[:, :sinks]
     return mask
 
 
 class PagedCache:
-    """Pages for several texts; which pages are free is found by looking at all tables."""
+    """Pages for several texts; which pages are free is found by looking at all tables.
+
+    keys, values  (n_pages, page_size, G, K) each, float32
+
+    Raises ValueError unless all numbers are at least 1.
+    """
 
     def __init__(self, n_pages: int, page_size: int, n_kv_heads: int, d_head: int) -> None:
-        self.keys, self.values = torch.zeros(2, n_pages, page_size, n_kv_heads, d_head)
+        sizes = {"n_pages": n_pages, "page_size": page_size, "n_kv_heads": n_kv_heads, "d_head": d_head}
+        if wrong := [name for name, size in sizes.items() if size < 1]:
+            raise ValueError(f"{wrong[0]} is {sizes[wrong[0]]}, and must be at least 1")
+        self.keys, self.values = torch.zeros(2, *sizes.values(), dtype=torch.float32)
         self._texts: dict[int, tuple[list[int], int]] = {}
         self._made = 0
 
@@ -103,8 +129,14 @@ class PagedCache:
         return self._made
 
     def append(self, text: int, key: Tensor, value: Tensor) -> None:
-        """Write rows one after another; all or none, by counting the pages first."""
+        """Write rows one after another; all or none, by counting the pages first.
+
+        Raises KeyError for an unknown text, ValueError for a wrong shape, MemoryError if too few pages are free.
+        """
         pages, length = self._texts[text]
+        for name, rows in {"key": key, "value": value}.items():
+            if not len(rows) or rows.shape != (len(key), *self.keys.shape[2:]):
+                raise ValueError(f"{name} is {tuple(rows.shape)}; expected (T, G, K), with one T for both")
         size = self.keys.shape[1]
         shared = bool(length % size) and sum(pages[-1] in of for of, _ in self._texts.values()) > 1
         free, needed = self._free(), -(-(length + len(key)) // size) - len(pages) + shared

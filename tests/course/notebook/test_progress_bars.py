@@ -10,8 +10,8 @@ import torch
 from torch import nn
 from torch.optim import optimizer
 
-from course.notebook import training_progress as module
-from course.notebook.training_progress import TrainingProgress
+from course.notebook import progress_bars as module
+from course.notebook.progress_bars import TrainingProgress
 
 
 def train(model: nn.Module, steps: int) -> None:

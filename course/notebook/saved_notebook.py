@@ -1,4 +1,4 @@
-"""The versions of an answer in a notebook: which one the grade takes, in a sentence for the learner.
+"""A notebook: its saved file, the cells that ran in this kernel, and the versions of an answer in it.
 
 Assistants write a better version at the end of a notebook, and learners keep an old one. The kernel has the version
 that ran last; the grade takes the one at the exercise's check (`course.which_counts`).
@@ -7,20 +7,45 @@ that ran last; the grade takes the one at the exercise's check (`course.which_co
 from __future__ import annotations
 
 import ast
+import json
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..report import shell
 from ..which_counts import NOT_DEFINED, STILL_RAISES, which_version
 
 # A line that only IPython reads: %magic, !command, ?help or help?
 IPYTHON_LINE = re.compile(r"^([ \t]*)(?:[%!?].*|\S.*\?)$", re.MULTILINE)
+FOLDER = "hand_in"  # where `hand_in` writes the file to hand in
 CELL_MAGIC = re.compile(r"\s*%%(\w+).*\n?")
 RUN_THEIR_CELL = ("capture", "time")  # cell magics that leave the cell's names behind
 MOVE = "If you mean another version, move it into the cell of `{}`, run that cell and save."
+
+
+class NotFound(Exception):
+    """No readable notebook file was found; the message says what to do."""
+
+
+@dataclass
+class SavedNotebook:
+    """A notebook as saved in its file `name`, or as Colab holds it, without a path."""
+
+    name: str
+    content: dict[str, Any]
+    path: Path | None = None
+
+    @property
+    def cells(self) -> list[dict[str, Any]]:
+        cells: list[dict[str, Any]] = self.content["cells"]
+        return cells
+
+    @property
+    def starts(self) -> list[str]:
+        return [cell_start(cell) for cell in self.cells]
 
 
 @dataclass(frozen=True)
@@ -173,3 +198,42 @@ def _dump(text: str) -> str:
 def grade_id(cell: Mapping[str, Any]) -> str:
     marks = cell["metadata"].get("nbgrader")
     return str(marks.get("grade_id", "")) if isinstance(marks, dict) else ""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a notebook's content. Raises NotFound."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise NotFound(f"{path} cannot be read ({error}): save the notebook again.") from None
+    if not is_notebook(content):
+        raise NotFound(f"{path} is not a notebook: save the notebook again.")
+    found: dict[str, Any] = content
+    return found
+
+
+def is_notebook(content: Any) -> bool:
+    """Whether content has the parts of a notebook that are read here."""
+    cells = content.get("cells") if isinstance(content, dict) else None
+    return isinstance(cells, list) and all(
+        isinstance(cell, dict)
+        and isinstance(cell.get("metadata"), dict)
+        and all(isinstance(output, dict) for output in cell.get("outputs") or ())
+        for cell in cells
+    )
+
+
+def cell_start(cell: Mapping[str, Any]) -> str:
+    """A description of a cell by its first line."""
+    return f"the cell that begins `{source(cell).strip().partition(chr(10))[0][:60].replace('`', '')}`"
+
+
+def recent_cells() -> Iterator[str]:
+    """Yield the source of the cells that ran in this kernel, the running one first."""
+    history = getattr(shell(), "history_manager", None)
+    yield from reversed(history.input_hist_raw if history else [])
+
+
+def ran_last(name: str) -> str | None:
+    """The last cell that ran and defines `name`, right or wrong."""
+    return next((cell for cell in recent_cells() if defines(cell, name)), None)
