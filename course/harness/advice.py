@@ -1,33 +1,99 @@
-"""Advice on common errors of torch, by patterns of their messages."""
+"""Advice on common errors of Python and torch, by patterns of their messages.
+
+Does not cover: shapes that do not fit (`shape_errors.py`), exceptions that the exercise's name decides (`slips.py`).
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
-# Advice -> patterns; the first entry with a match in the message is used
+from .sentences import filled
+from .shape_errors import shape_advice
+
+# Advice, with {1} for the first group of the pattern -> patterns; the first one with a match in the message is used
 HELP: dict[str, tuple[str, ...]] = {
-    (
-        "The sizes in a matrix product do not fit. `A @ B` takes A as (..., n, k) and B as (..., k, m): the last size "
-        "of A must equal the second-to-last of B. `B.transpose(-2, -1)` swaps the last two dimensions of B."
-    ): (
-        r"shapes cannot be multiplied",
-        r"size mismatch, got",
-        r"batch1 and batch2",
-        r"of batch2 tensor",
-        r"both arguments to (linear|matmul)",
-        r"vector \+ matrix",
-        r"inconsistent tensor size",
-        r"1D tensors expected",
-        r"expected (a|2D|1D) (matrix|tensor|.*vectors)",
+    ("In `einsum`, the letter `{1}` is in the result, but in no input. A letter after `->` has to occur before it."): (
+        r"output subscript (\w) does not appear",
+    ),
+    ("In `einsum`, the letter `{1}` stands for two sizes, {3} and {2}. Different sizes need different letters."): (
+        r"subscript (\w) has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)",
     ),
     (
-        "Two shapes do not broadcast. Sizes are compared from the right, and in each pair they must be equal or one of "
-        "them 1. To combine a sum or a maximum with the tensor it was taken from, use `keepdim=True`."
-    ): (
-        r"must match the size of tensor",
-        r"broadcast",
-        r"must match the existing size",
-        r"not broadcastable",
+        "In `einsum`, input {3} has {2} dimensions, but the letters of {1}. Each dimension has one letter, and inputs "
+        "count from 0."
+    ): (r"subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\) for operand (\d+)",),
+    (
+        "`torch.linalg.{1}` returns several results in a tuple. Take the one that you need by its name, such as "
+        "`.solution`."
+    ): (r"torch\.return_types\.linalg_(lstsq)",),
+    ("`torch.linalg.{1}` returns several results in a tuple. Unpack them, or take the one that you need."): (
+        r"torch\.return_types\.linalg_(\w+)",
+    ),
+    (
+        "`{1}` along a dimension returns two tensors, the values and their positions. Take `.values`, or use `a{1}`, "
+        "which returns the values alone."
+    ): (r"torch\.return_types\.(max|min)\b",),
+    ("`{1}` returns two tensors, the values and their positions. Take `.values` or `.indices`."): (
+        r"torch\.return_types\.(\w+)",
+    ),
+    (
+        "A method is used without being called. `x.sum` is the method itself, and `x.sum()` its result: look for "
+        "missing parentheses."
+    ): (r"builtin_function_or_method", r"'method'", r"must be Tensor, not method"),
+    (
+        "You call a tensor as if it were a function. `mT`, `T` and `shape` take no parentheses, and between two "
+        "factors a `*` or `@` may be missing."
+    ): (r"'Tensor' object is not callable",),
+    (
+        "You assign a plain tensor to the parameter `{1}`, but only an `nn.Parameter` can take its place. Keep the "
+        "parameter, and write the numbers into it while no gradients are recorded."
+    ): (r"cannot assign '.*' as parameter '(\w+)'",),
+    (
+        "You index a plain number, which has no entries. Where a function needs a tensor, make one first, as in "
+        "`torch.tensor([3])`."
+    ): (r"'(?:int|float|bool)' object is not subscriptable",),
+    ("A plain number is needed here, but you give a tensor. `len(x)` and `x.shape[0]` are plain numbers."): (
+        r"must be (?:Number|int|float|tuple of ints), not Tensor",
+    ),
+    ("A whole number is needed here, but you give a float. `/` always makes a float, even of 4 / 2; `//` does not."): (
+        r"tuple of ints.*\bfloat\b",
+        r"must be int, not float",
+        r"view\(\) received .* got \([^)]*\bfloat\b",
+        r"'float' object cannot be interpreted as an integer",
+        r"slice indices must be integers",
+        r"valid indices \(got float\)",
+    ),
+    (
+        "The tensors that you index with do not fit each other. They are paired entry by entry, so their shapes must "
+        "broadcast."
+    ): (r"indexing tensors could not be broadcast",),
+    ("`@` multiplies two tensors. A tensor times a plain number takes `*`."): (
+        r"for @: '(?:Tensor|Parameter)' and '(?:int|float)'",
+        r"for @: '(?:int|float)' and '(?:Tensor|Parameter)'",
+    ),
+    ("A value is None. Check whether a function that you call has no `return`, or an argument has no value."): (
+        r"\bNoneType\b",
+    ),
+    ("`{1}` is called without {2}. An argument that has no default must be given."): (
+        r"(\w+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: (.*)",
+    ),
+    ("`{1}` takes fewer arguments than you give it. Compare the call with the signature of `{1}`."): (
+        r"(\w+)\(\) takes .* positional arguments? but",
+    ),
+    ("`{1}` has no argument `{2}`. Compare the call with the signature of `{1}`."): (
+        r"(\w+)\(\) got an unexpected keyword argument '(\w+)'",
+    ),
+    ("`{1}` does not take arguments of these types. Compare the call with the signature of `{1}`."): (
+        r"(\w+)\(\) received an invalid combination of arguments",
+    ),
+    ("`__init__` must begin with `super().__init__()`. It prepares the `nn.Module` to hold layers and parameters."): (
+        r"before Module\.__init__\(\) call",
+        r"has no attribute '_(modules|parameters|buffers|backward_hooks|forward_hooks)'",
+    ),
+    ("The module has no `forward`. Check its spelling, and that it is indented as part of the class."): (
+        r"is missing the required \"forward\" function",
     ),
     (
         "`view` cannot read this tensor, which is not contiguous after a transpose. Use `.reshape(...)`, which copies "
@@ -69,10 +135,6 @@ HELP: dict[str, tuple[str, ...]] = {
     ("You change a tensor in place whose old values the backward pass needs. Create a new tensor instead."): (
         r"modified by an inplace operation",
     ),
-    ("`__init__` must begin with `super().__init__()`. It prepares the `nn.Module` to hold layers and parameters."): (
-        r"before Module\.__init__\(\) call",
-        r"has no attribute '_(modules|parameters|buffers|backward_hooks|forward_hooks)'",
-    ),
     (
         "Autograd has not recorded how this number was computed. Either no tensor was marked with `requires_grad_()` "
         "before the computation, or it ran under `no_grad`, or it left the computation graph (`.detach()`, `.item()`, "
@@ -91,14 +153,13 @@ HELP: dict[str, tuple[str, ...]] = {
         r"unsupported operand type\(s\) for .*'tuple'",
         r"'tuple' object has no attribute",
         r"must be Tensor, not tuple",
+        r"expected Tensor as .* got tuple",
+        r"can only concatenate tuple",
     ),
     (
         "Only floating-point tensors can have gradients, but this one holds integers. Write `torch.tensor(0.0)`, with "
         "a decimal point, or convert it with `.float()`."
     ): (r"Only Tensors of floating point and complex dtype can require",),
-    ("The module has no `forward`. Check its spelling, and that it is indented as part of the class."): (
-        r"is missing the required \"forward\" function",
-    ),
     ("You call `backward` twice on the same computation. Compute the loss again for each step."): (
         r"backward through the graph a second time",
     ),
@@ -123,7 +184,7 @@ HELP: dict[str, tuple[str, ...]] = {
         r"only integer tensors of a single",
     ),
     (
-        "The tensor has fewer dimensions than that. Count from the end: -1 is the last dimension, however many come "
+        "You name a dimension that the tensor does not have. Count from the end: -1 is the last one, however many come "
         "before it."
     ): (r"Dimension out of range",),
     (
@@ -146,33 +207,32 @@ HELP: dict[str, tuple[str, ...]] = {
     ): (
         r"Sizes of tensors must match except",
         r"expects each tensor to be equal size",
-        r"same number of dimensions",
+        r"must have same number of dimensions",
     ),
     (
         "A torch function expected a tensor, but got a plain number or list. Use Python's `math` for plain numbers, or "
         "`torch.tensor(...)` first."
     ): (
-        r"must be Tensor, not",
-        r"must be tensor, not",
-        r"expected Tensor as",
+        r"must be [Tt]ensor, not (?:float|int|bool|list)\b",
+        r"expected Tensor as .* got (?:float|int|bool|list)\b",
     ),
     (
-        "The left side has more or fewer names than the right side has values. Count the dimensions of the shape: "
+        "The left side has more or fewer names than the right side has values. Count both. Of a shape, "
         "`*_, T, D = x.shape` takes the last two, however many there are."
     ): (
         r"too many values to unpack",
         r"not enough values to unpack",
     ),
-    ("A value is None. Check whether a function that you call has no `return`."): (r"'NoneType'",),
-    ("A call has arguments that the function does not take. Compare the call with the function's first line."): (
-        r"missing \d+ required positional argument",
-        r"takes .* positional arguments? but",
-        r"received an invalid combination of arguments",
-        r"unexpected keyword argument",
-    ),
 }
 
 
-def help_with(message: str) -> str:
-    """Advice on an error with this message; empty for an unknown one."""
-    return next((words for words, known in HELP.items() if any(re.search(pattern, message) for pattern in known)), "")
+def help_with(raised: Mapping[str, Any]) -> tuple[str, str]:
+    """Advice on an exception, and its kind, which is equal for other shapes; empty: none.
+
+    raised  the exception's record
+    """
+    for words, patterns in HELP.items():
+        for pattern in patterns:
+            if found := re.search(pattern, raised["message"]):
+                return (text := filled(words, found)), text
+    return shape_advice(raised)

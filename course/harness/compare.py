@@ -65,10 +65,13 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         pairs += list(zip(*(leaves(value, parts=reference.result_names) for value in four), strict=True))
     if elsewhere := wrong_device(seen, device):
         return elsewhere
-    for (where, found), (_, native), (_, exact), (_, returned) in pairs:
-        finding = _compare_leaf(found, native, exact, where, reference)
-        if finding:
-            return _showing(finding, returned)
+    wrong = [
+        _showing(finding, returned)
+        for (where, found), (_, native), (_, exact), (_, returned) in pairs
+        if (finding := _compare_leaf(found, native, exact, where, reference))
+    ]
+    if wrong:
+        return replace(wrong[0], others=tuple(f.difference for f in wrong[1:] if f.difference))
     if reference.exact.gradients is not None:
         finding = _compare_gradients(seen, reference)
         if finding:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -23,7 +23,10 @@ from .messages import Finding
 from .program import Observation
 from .sentences import also, numbered, possibly, split_sentence
 from .serialization import Node
+from .slips import NO_SLIP, Slip
 from .tolerance import Tolerance
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,13 @@ class Diagnosis:
 
     sure      False: the mistake or slip may be one of several things that are wrong
     explains  for each criterion (or example) the mistake that alone explains it; "": none
-    slip      the sentence on a common slip, if no mistake is named
+    slip      a common slip, if no mistake is named
     """
 
     names: tuple[str, ...] = ()
     sure: bool = True
     explains: tuple[str, ...] = ()
-    slip: str = ""
+    slip: Slip = NO_SLIP
 
     def explain(self, texts: Mapping[str, str]) -> tuple[str, str]:
         """The headline and the advice for the learner; "" for none.
@@ -70,12 +73,12 @@ class Diagnosis:
         An unsure mistake is hedged. An unsure slip is advice, since it explains a minority of what is wrong.
         """
         if self.slip and not self.sure:
-            return "", also(self.slip)
-        parts = [split_sentence(texts[name]) for name in self.names] or [split_sentence(self.slip)]
+            return "", also(self.slip.text)
+        parts = [split_sentence(texts[name]) for name in self.names] or [split_sentence(self.slip.text)]
         if len(parts) == 1:
             ((headline, advice),) = parts
             return (headline if self.sure else possibly(headline)), advice
-        return numbered([headline for headline, _ in parts]), numbered([advice for _, advice in parts])
+        return numbered([headline for headline, _ in parts]), numbered([advice for _, advice in parts], "For ({}): ")
 
 
 def diagnose(
@@ -83,15 +86,15 @@ def diagnose(
     findings: Sequence[Finding | None],
     groups: Sequence[Collection[int]],
     known: Iterable[MistakeOutcomes],
-    slips: Sequence[str] = (),
+    slips: Sequence[Slip] = (),
 ) -> Diagnosis:
     """Find the known mistakes that explain an answer's failures.
 
     seen, findings  observation and finding of every case
     groups          indices of the cases of every criterion
-    slips           sentence on a common slip for every case (`course.harness.slips`); "": none
+    slips           the common slip in every case (`course.harness.slips`)
     """
-    return _Search(seen, findings, groups, list(known), slips or [""] * len(seen)).found()
+    return _Search(seen, findings, groups, list(known), slips or [NO_SLIP] * len(seen)).found()
 
 
 class _Search:
@@ -103,7 +106,7 @@ class _Search:
         findings: Sequence[Finding | None],
         groups: Sequence[Collection[int]],
         known: list[MistakeOutcomes],
-        slips: Sequence[str],
+        slips: Sequence[Slip],
     ) -> None:
         self.seen, self.findings, self.known, self.slips = seen, findings, known, slips
         self.failing = [[i for i in group if findings[i]] for group in groups]
@@ -125,8 +128,8 @@ class _Search:
             return Diagnosis(names, not names, explains)
         if names := self._two_mistakes(exact) or self._single_mistake(likely) or self._one_each(explains):
             return Diagnosis(names, True, explains)
-        name, count = _most(explains)
-        slip, cases = _most([_most([self.slips[i] for i in failing])[0] for failing in self.lost])
+        name, count = _most(explains, "")
+        slip, cases = _most([_most([self.slips[i] for i in failing], NO_SLIP)[0] for failing in self.lost], NO_SLIP)
         sure = 2 * count >= len(self.lost)
         plain = 2 * cases >= len(self.lost)
         if name and sure:
@@ -135,12 +138,12 @@ class _Search:
             return Diagnosis((), True, explains, slip)
         if name and self._is_telling(name, likely) and self._is_alike(name):
             return Diagnosis((name,), False, explains)
-        name, count = _most([self._only(failing, every) for failing in self.lost])
+        name, count = _most([self._only(failing, every) for failing in self.lost], "")
         if 2 * count >= len(self.lost) and not plain and self._is_alike(name):
             return Diagnosis((name,), False, explains)
         return Diagnosis((), plain or not slip or self._stops(slip), explains, slip)
 
-    def _stops(self, slip: str) -> bool:
+    def _stops(self, slip: Slip) -> bool:
         """Whether a case with this slip raised an exception where a result was expected."""
         return any(
             self.slips[i] == slip and self.seen[i].raised is not None and not finding.text.startswith("expected ")
@@ -260,11 +263,11 @@ def _size(value: Any) -> int:
     return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 1
 
 
-def _most(names: Sequence[str]) -> tuple[str, int]:
-    """The most frequent name, the first of several, and its count."""
-    named = [name for name in names if name]
-    name = max(named, key=named.count, default="")
-    return name, named.count(name)
+def _most(found: Sequence[T], nothing: T) -> tuple[T, int]:
+    """The most frequent of those found, the first of several, and its count."""
+    something = [one for one in found if one]
+    most = max(something, key=something.count, default=nothing)
+    return most, something.count(most)
 
 
 def same_outcome(seen: Observation, other: Observation, *, own_words: bool = False) -> bool:

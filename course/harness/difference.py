@@ -76,7 +76,7 @@ def _aligned(expected: torch.Tensor, got: torch.Tensor, wrong: Sequence[bool]) -
 
 
 def _number(value: float | bool, digits: int) -> str:
-    return repr(float(f"{value:.{digits}g}")) if isinstance(value, float) else repr(value)
+    return repr(float(f"{value:.{digits}g}") + 0.0) if isinstance(value, float) else repr(value)  # -0.0 + 0.0 is 0.0
 
 
 def _laid_out(entries: Sequence[str], shape: tuple[int, ...]) -> tuple[str, list[tuple[int, int]]]:

@@ -42,6 +42,7 @@ SPECIMEN = "specimen"  # the kind of a program's node that makes a sample model,
 Codes = dict[int, CodeType]  # by their ids: a code object's own hash is slow, and the same for equal code
 Read = tuple[CodeType, str, tuple[str, ...]]  # a function, its kind, and names
 LIBRARY, MAKER, SHIPPED, LEARNERS = "library", "maker", "shipped", "learner's"  # kinds of functions on the stack
+MOST_SHAPES = 8  # of a failed call that are kept
 STOPPED = "stopping the watch for forbidden functions"
 
 
@@ -89,6 +90,7 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         self._starting: list[tuple[Any, str, Any]] = []
         self._starts_watches = True
         self._noting = False
+        self._failed: tuple[BaseException | None, dict[str, Any]] = (None, {})
 
     def __enter__(self) -> ForbiddenCallWatcher:
         self._base = sys._getframe(1)
@@ -121,11 +123,22 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         if used is None:
             with self._paused():
                 return func(*args, **(kwargs or {}))
-        if self._names_torch and _matches(plain := getattr(func, "__name__", str(func)), self.patterns):
+        plain = getattr(func, "__name__", str(func))
+        if self._names_torch and _matches(plain, self.patterns):
             self._note(resolve_name(func) or plain)
         for name in used:
             self._note(name)
-        return func(*args, **(kwargs or {}))
+        try:
+            return func(*args, **(kwargs or {}))
+        except Exception as error:
+            named = re.fullmatch(r"\w{1,60}", plain, re.ASCII)
+            self._failed = error, {"operation": plain, "shapes": _shapes([args, kwargs or {}])} if named else {}
+            raise
+
+    def failed_call(self, error: BaseException) -> dict[str, Any]:
+        """The function of torch that raised this exception to the learner's code, and the shapes of its tensors."""
+        known, call = self._failed
+        return call if known is error else {}
 
     def lend(self, sample: Any) -> None:
         """Allow calls of this sample model, which the answer is given."""
@@ -242,6 +255,14 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         known = {normal_name(used.rpartition(".")[2]) for used in self.used}
         if normal_name(name.rpartition(".")[2]) not in known:
             self.used.append(name)
+
+
+def _shapes(value: Any) -> list[list[int]]:
+    """The shapes of the tensors among a call's arguments, at most `MOST_SHAPES`."""
+    if type(value) in (torch.Tensor, torch.nn.Parameter) and not value.is_nested:  # others may refuse, or lie
+        return [list(value.shape)]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [shape for part in list(parts)[:MOST_SHAPES] for shape in _shapes(part)][:MOST_SHAPES]
 
 
 _current = threading.local()  # .watch: the one that is active in this thread

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from .descriptions import describe_shape, place_in_words
 from .difference import Difference
 from .errors import in_words
 from .serialization import Node
@@ -24,11 +25,15 @@ class Finding:
     """The first stage of the comparison that a result fails, with a sentence about it.
 
     difference  the wrong value beside the right one, where two values were compared
+    others      the same of further parts of the result
+    headline    a sentence that says how the form is wrong, where the stage's general sentence says less
     """
 
     stage: str
     text: str
     difference: Difference | None = field(default=None, compare=False, kw_only=True)
+    others: tuple[Difference, ...] = field(default=(), compare=False, kw_only=True)
+    headline: str = field(default="", compare=False, kw_only=True)
 
 
 def raised_error(raised: dict[str, Any]) -> Finding:
@@ -55,11 +60,15 @@ def error_names_no_argument(error: str, arguments: Iterable[str]) -> Finding:
 def not_a_sequence(where: str, found: Any, expected: Any, names: Sequence[str]) -> Finding:
     """For a single value instead of several; `names`: the contract's names for those."""
     wanted = f"{type_of(expected)}{_listed(names)}"
-    return Finding("structure", f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}")
+    text = f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}"
+    return Finding("structure", text, headline=_instead(where, type_of(found), type_of(expected)))
 
 
 def wrong_length(where: str, found: Sequence[Any], expected: Sequence[Any], names: Sequence[str]) -> Finding:
-    return Finding("structure", f"{_at(where)}expected {_items(expected)}{_listed(names)}, got {_items(found)}")
+    text = f"{_at(where)}expected {_items(expected)}{_listed(names)}, got {_items(found)}"
+    return Finding(
+        "structure", text, headline=f"{place_in_words(where)} has {_items(found)} instead of {len(expected)}"
+    )
 
 
 def wrong_keys(where: str, found: Any, expected: dict[str, Any]) -> Finding:
@@ -70,7 +79,8 @@ def wrong_keys(where: str, found: Any, expected: dict[str, Any]) -> Finding:
 def wrong_type(where: str, found: Any, expected: Any) -> Finding:
     module = isinstance(expected, Node) and expected.kind == "module"  # its class is the reference's own
     wanted = "an nn.Module" if module else type_of(expected)
-    return Finding("type", f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}")
+    text = f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}"
+    return Finding("type", text, headline=_instead(where, type_of(found), wanted))
 
 
 def wrong_device(where: str, found: str, expected: str) -> Finding:
@@ -93,7 +103,10 @@ def on_default_device(where: str) -> Finding:
 
 
 def wrong_shape(where: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
-    return Finding("shape", f"{_at(where)}expected shape {tuple(expected.shape)}, got {tuple(found.shape)}")
+    text = f"{_at(where)}expected shape {tuple(expected.shape)}, got {tuple(found.shape)}"
+    return Finding(
+        "shape", text, headline=describe_shape(place_in_words(where), tuple(found.shape), tuple(expected.shape))
+    )
 
 
 def wrong_dtype(where: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
@@ -161,6 +174,8 @@ def gradient_not_finite(argument: str) -> Finding:
 
 
 def argument_changed(argument: str) -> Finding:
+    if argument.endswith(".grad"):
+        return Finding("unchanged", f"the call left a gradient in `{argument}`")
     return Finding("unchanged", f"the call changed its argument `{argument}` in place; leave it as it was")
 
 
@@ -180,6 +195,10 @@ def type_of(value: Any) -> str:
 def _at(where: str) -> str:
     """The place that a finding is about, unless it is the whole result."""
     return "" if where == "the result" else f"{where.removeprefix('the ')}: "
+
+
+def _instead(where: str, got: str, wanted: str) -> str:
+    return f"{place_in_words(where)} is {got} instead of {wanted}" if got != wanted else ""
 
 
 def _missing_return(found: Any) -> str:

@@ -7,12 +7,15 @@ Does not cover: how a program runs (`course.harness.runner`) or travels (`course
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import torch
 
 from .serialization import Node
+
+MOST_ITEMS = 3  # of a list of tensors that are shown by their shapes
 
 
 @dataclass(eq=False)
@@ -42,6 +45,47 @@ class Program:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
+def calls_in_shapes(program: Program) -> str:
+    """The program's calls with shapes and plain arguments, without entries of tensors, helpers left out."""
+
+    def show(value: Any) -> str:
+        if isinstance(value, torch.Tensor):
+            kind = "" if value.dtype == torch.float32 else f" {str(value.dtype).removeprefix('torch.')}"
+            strided = "" if value.is_contiguous() else " non-contiguous"
+            return f"{tuple(value.shape)}{kind}{strided}"
+        if isinstance(value, Node):
+            fields = value.fields
+            if value.kind == "ref":
+                return show(program.inputs[fields["name"]]) if fields["name"] in program.inputs else fields["name"]
+            return str(fields.get("name", value.kind)) if value.kind != "generator" else "a generator"
+        if holds_tensors(value):
+            return in_brackets(value, [*map(show, value[:MOST_ITEMS]), *["…"] * (len(value) > MOST_ITEMS)])
+        return repr(value) if len(repr(value)) < 60 else type(value).__name__
+
+    lines = []
+    for _, target, args, kwargs in program.steps:
+        if target.kind == "helper":
+            continue
+        name = target.fields.get("name", "")
+        if target.kind == "method":
+            name = f"{target.of.fields.get('name', '')}.{name}"
+        listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
+        lines.append(f"{name}({', '.join(listed)})")
+    return "; ".join(lines)
+
+
+def holds_tensors(value: Any) -> bool:
+    """Whether this is a list or tuple with tensors in it, at any depth."""
+    return isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) or holds_tensors(v) for v in value)
+
+
+def in_brackets(value: list[Any] | tuple[Any, ...], items: Sequence[str]) -> str:
+    """The items as texts, in the brackets of a list or of a tuple."""
+    if isinstance(value, list):
+        return f"[{', '.join(items)}]"
+    return f"({', '.join(items)}{',' if len(value) == 1 else ''})"
+
+
 @dataclass(eq=False)
 class Observation:
     """The results of one run of a program.
@@ -52,7 +96,8 @@ class Observation:
     detached   indices of floating-point results without a gradient function
     changed    place -> value, for tensors and plain data of the inputs that the call changed in place, and
                for gradients that it left in them (in transit: for all, see `drop_unchanged`)
-    raised     type, bases, message, line: the exception that ended the program; None: it ran to its end
+    raised     type, bases, message, line: the exception that ended the program; None: it ran to its end. If a
+               function of torch raised it, also `operation`, the function's name, and `shapes` of its tensors
     used       names of forbidden functions that were called
     """
 

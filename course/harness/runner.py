@@ -71,12 +71,12 @@ def _same(a: Any, b: Any) -> bool:
 
 def _observe(program: Program, namespace: Mapping[str, Any], witness: CallHooks) -> Observation:
     """Run the program; `changed` has all tensors and plain data of the inputs after the call."""
-    seen = Observation()
+    seen, watch = Observation(), ForbiddenCallWatcher(program.forbidden)
     try:
         with _quiet(witness.out), _stand_ins_in_place(program, namespace) as names, torch.enable_grad(), witness.limit:
-            _run(program, names, seen)
+            _run(program, names, seen, watch)
     except BaseException as error:  # every exception of the learner's code is an observation, even SystemExit
-        seen.raised, witness.error = exception_to_record(error), error
+        seen.raised, witness.error = exception_to_record(error) | watch.failed_call(error), error
     return seen
 
 
@@ -107,9 +107,8 @@ def encode_reply(seen: list[Observation]) -> str:
     return base64.b64encode(blob).decode()
 
 
-def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
+def _run(program: Program, names: Mapping[str, Any], seen: Observation, watch: ForbiddenCallWatcher) -> None:
     set_seed(program.seed, program.device)
-    watch = ForbiddenCallWatcher(program.forbidden)
     builder = _Builder(names, program.device, program.cotangents is not None, watch)
     for name, value in program.inputs.items():
         builder.known[name] = builder.build(value, name)

@@ -68,6 +68,18 @@ def _after(word: str, text: str) -> str:
     return f"{word}: {text[:1].lower() if small else text[:1]}{text[1:]}"
 
 
-def numbered(texts: Sequence[str]) -> str:
+def filled(text: str, found: re.Match[str]) -> str:
+    """The text with the groups of a match in place of {1}, {2}; after a bar comes what to say of an empty group.
+
+    Names in quotation marks become code.
+    """
+
+    def group(part: re.Match[str]) -> str:
+        return re.sub(r"""["'](\w+)["']""", r"`\1`", found[int(part[1])] or part[2])
+
+    return re.sub(r"\{(\d)(?:\|([^}]*))?\}", group, text)
+
+
+def numbered(texts: Sequence[str], form: str = "({}) ") -> str:
     """Texts in a row, with numbers; empty ones are left out."""
-    return " ".join(f"({number}) {text}" for number, text in enumerate(texts, 1) if text)
+    return " ".join(f"{form.format(number)}{text}" for number, text in enumerate(texts, 1) if text)

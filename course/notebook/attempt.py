@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
+from typing import Any
 
 from ..check_data import CaseResults, Practice
-from ..failing_case import failing_case, headline_for, size
+from ..failing_case import choose_case, failing_case, headline_for, order
+from ..harness.descriptions import Description
 from ..harness.diagnose import Diagnosis
+from ..harness.messages import Finding
 from ..harness.sentences import STEP_STAYS, does_not_allow, listed
 from ..harness.slips import slips
 from ..report import POINTS, STEP, CodeNote, Example, Report, Row, without_repetition
@@ -102,60 +105,53 @@ class Attempt:
         return replace(shown, status="passes", earned=shown.points, headline=headline)
 
     def _failed(self, shown: Report, section: str) -> Report:
-        diagnosis, mistakes = self._diagnosis, self.practice.mistakes
+        mistakes = self.practice.mistakes
+        case, diagnosis, described = self._choose_case()
         shown.headline, shown.advice = diagnosis.explain({mistake.name: mistake.text for mistake in mistakes.values()})
         shown.see = (mistakes[diagnosis.names[0]].see if diagnosis.names else "") or section
-        case = self._smallest()
-        error = self.run.errors[case]
-        example = self._case(case, error)
-        finding = self.asked.findings[case]
-        if not shown.headline and finding:
-            shown.headline = headline_for(finding, example)
-            shown.advice = shown.advice or (error.title if error and error.title != WHERE else "")
+        error, finding = self.run.errors[case], self._finding(case)
+        if described:
+            finding = replace(finding, difference=described.differences[case])
+        example = self._case(case, finding, error)
+        if not shown.headline:
+            shown.headline = described.sentences[case] if described else headline_for(finding, example)
         shown.example = without_repetition(example, shown.headline, shown.advice)
-        shown.example.printed = self.run.prints.of(example.call)
+        call = self.asked.cases[case].text
+        shown.example.printed = self.run.prints.of(call)
         shown.rows = self._rows(besides=case)
-        shown.output = self.run.prints.as_notes(self.name, besides=example.call)
-        if error and error.text.replace("\n", "") != example.code.replace("\n", ""):
-            shown.output.insert(0, CodeNote(WHERE, error.text))
+        shown.output = self.run.prints.as_notes(self.name, besides=call)
+        if error and error.replace("\n", "") != example.code.replace("\n", ""):
+            shown.output.insert(0, CodeNote(WHERE, error))
         return shown
 
-    def _smallest(self) -> int:
-        """The case that shows best what is wrong: an example before a practice case, then the one with fewest numbers.
-
-        A case that the named mistake does not explain would show something else. NaN hides what was computed.
-        """
+    def _choose_case(self) -> tuple[int, Diagnosis, Description | None]:
+        """See `choose_case`. An example comes before a practice case."""
         asked, diagnosis = self.asked, self._diagnosis
-        failing = asked.wrong(range(len(asked.cases)))
-        if diagnosis.names:
-            groups = [*([i] for i in range(self.examples)), *self._groups]
-            by_mistake = zip(groups, diagnosis.explains, strict=True)
-            telling = {i for group, name in by_mistake if name == diagnosis.names[0] for i in group}
-        else:
-            hints = slips(self.name, asked.seen, asked.findings) if diagnosis.slip else []
-            telling = {i for i, hint in enumerate(hints) if (hint == diagnosis.slip) == diagnosis.sure}
+        failing = {i: self._finding(i) for i in asked.wrong(range(len(asked.cases)))}
+        groups = [*([i] for i in range(self.examples)), *self._groups]
+        explains = zip(groups, diagnosis.explains, strict=True) if diagnosis.names else ()
+        telling = {i for group, name in explains if name == diagnosis.names[0] for i in group}
 
-        def order(i: int) -> tuple[bool, bool, bool, int, int]:
-            case, finding = asked.cases[i], asked.findings[i]
-            hidden = bool(finding and finding.stage == "finite")
-            return i >= self.examples, not self._shows_values(i), hidden, size(case.program, case.reference.native), i
+        def key(i: int) -> tuple[Any, ...]:
+            case = asked.cases[i]
+            clear = order(case.program, case.reference.native, failing[i], self._shows_values(i))
+            return i >= self.examples, *clear, i
 
-        return min([i for i in failing if i in telling] or failing, key=order)
+        hints = slips(self.name, asked.seen, asked.findings)
+        return choose_case(failing, diagnosis, hints, telling, set(filter(self._shows_values, failing)), key)
+
+    def _finding(self, case: int) -> Finding:
+        finding = self.asked.findings[case]
+        assert finding is not None
+        return finding
 
     def _shows_values(self, case: int) -> bool:
         return case < self.examples or self.asked.cases[case].drawn
 
-    def _case(self, number: int, error: CodeNote | None = None) -> Example:
-        case, finding = self.asked.cases[number], self.asked.findings[number]
-        assert finding is not None
-        return failing_case(
-            case.text,
-            case.program,
-            self.asked.seen[number],
-            finding,
-            values=self._shows_values(number),
-            code=brief(error) if error else "",
-        )
+    def _case(self, number: int, finding: Finding, error: str = "") -> Example:
+        case, seen = self.asked.cases[number], self.asked.seen[number]
+        code = brief(error) if error else ""
+        return failing_case(case.text, case.program, seen, finding, values=self._shows_values(number), code=code)
 
     def _rows(self, besides: int = -1) -> list[Row]:
         """Rows for the examples, by name, and for the criteria with practice cases.
@@ -174,7 +170,7 @@ class Attempt:
             return Row(name, "right", earned)
         tried = self.run.stopped_case if self.run.stopped else len(self.asked.cases)
         others = [i for i in wrong if i != besides and i < tried]
-        shown = [self._case(i) for i in others[:MAX_CASES]]
+        shown = [self._case(i, self._finding(i)) for i in others[:MAX_CASES]]
         if len(others) > MAX_CASES:
             shown.append(Example(f"… and {_count(len(others) - MAX_CASES, 'more failing case')}"))
         return Row(name, "wrong", earned, shown)

@@ -130,6 +130,7 @@ def latest_report(session: Session, name: str, passing: dict[str, bool] | None =
 
 def _passes(session: Session, name: str, passing: dict[str, bool]) -> bool:
     if name not in passing:
+        passing[name] = False  # until it is known, for answers that call each other
         f = session.names.get(name)
         tried = f is not None and f not in session.hung
         passing[name] = tried and latest_report(session, name, passing).status == "passes"

@@ -15,7 +15,6 @@ from ..harness import time_limits
 from ..harness.errors import not_written
 from ..harness.program import Observation, Program
 from ..harness.runner import CallHooks, observe
-from ..report import CodeNote
 from .captured_output import CappedStream, CapturedOutput
 from .follow_through import replaced
 from .help.errors import explained
@@ -54,13 +53,13 @@ def _hung_stand_in(name: str) -> Any:
 class CheckRun:
     """The calls of one check, and what they leave besides observations.
 
-    errors   for each call, the learner's lines that raised an exception, with help; None: none did
+    errors   for each call, the learner's lines that raised an exception; "": none did
     stopped  a sentence on the call that hung, `stopped_case`; empty: none
     """
 
     def __init__(self) -> None:
         self.prints = CapturedOutput()
-        self.errors: list[CodeNote | None] = []
+        self.errors: list[str] = []
         self.stopped = ""
         self.stopped_case = -1
 
@@ -75,7 +74,7 @@ class CheckRun:
 
     def run(self, program: Program, names: Mapping[str, Any], call: str, must_raise: bool = False) -> Observation:
         """Run a program, whose text is `call`; `must_raise`: an exception is correct."""
-        self.errors.append(None)
+        self.errors.append("")
         if self.stopped:
             return Observation(raised={"type": "NotTried", "bases": [], "message": NOT_TRIED, "line": ""})
         witness = CallHooks(kept := CappedStream(), time_limits.limit(time_limits.CALL))

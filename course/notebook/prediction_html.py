@@ -23,6 +23,7 @@ class Prediction:
     name       as `predict` calls it
     wanted     what a guess may be, in words
     result     what the code computed, as text; "": not shown
+    agrees     whether the result says what the answer says, so that one of them is enough
     guess      the learner's, as text; "" if there is none
     given_up   whether the learner asked for the answer in place of a guess
     problem    why the guess cannot be one, in a sentence
@@ -34,6 +35,7 @@ class Prediction:
     answer: str
     because: str
     result: str = ""
+    agrees: bool = False
     guess: str = ""
     given_up: bool = False
     right: bool = False
@@ -66,9 +68,9 @@ class Prediction:
 
     @property
     def explanation(self) -> list[str]:
-        known = self.given_up or (self.guess and self.right) or self.result == self.answer
-        answer = [] if known else [f"The answer is `{self.answer}`."]
-        result = [f"The result is `{self.result}`."] if self.result else []
+        said = self.given_up or (bool(self.guess) and self.right)
+        answer = [] if said or self.agrees else [f"The answer is `{self.answer}`."]
+        result = [f"The result is `{self.result}`."] if self.result and not (said and self.agrees) else []
         return [*result, *answer, *filter(None, (self.why_wrong, self.because))]
 
 

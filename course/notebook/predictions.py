@@ -8,6 +8,7 @@ Does not cover: comparing a guess with the answer (`guess`), HTML (`prediction_h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -29,7 +30,7 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
     result  what the code computes, shown beside the guess
     """
     try:
-        shown = _predicted(current(), question, guess, "" if result is NO_RESULT else in_short(result))
+        shown = _predicted(current(), question, guess, result)
         if isinstance(shown, str):
             write(shown)
         else:
@@ -38,7 +39,7 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
         print(f"This prediction cannot be shown: {type(error).__name__}: {error}")
 
 
-def _predicted(session: Session, question: str, guess: Any, result: str) -> Prediction | str:
+def _predicted(session: Session, question: str, guess: Any, result: Any) -> Prediction | str:
     """The prediction with its guess; a sentence if the lesson has no such prediction."""
     lesson = session.lesson
     if lesson is None:
@@ -52,7 +53,9 @@ def _predicted(session: Session, question: str, guess: Any, result: str) -> Pred
             f"Version {version('attention-course')} of the course has no prediction called {question!r} in {lesson}. "
             "Run the notebook's first cell, which installs the version that this notebook needs."
         )
-    made = Prediction(question, wanted(known), answer_in_words(known), str(known["because"]), result)
+    made = Prediction(question, wanted(known), answer_in_words(known), str(known["because"]))
+    if result is not NO_RESULT:
+        made.result, made.agrees = in_short(result), _is_answer(session, known, result)
     if guess is ... or guess is None:
         return made
     if isinstance(guess, str) and guess.strip() == SHOW:
@@ -65,3 +68,11 @@ def _predicted(session: Session, question: str, guess: Any, result: str) -> Pred
         return made
     made.guess, made.right, made.why_wrong = judged.text, judged.right, judged.why_wrong
     return made
+
+
+def _is_answer(session: Session, known: Mapping[str, Any], result: Any) -> bool:
+    """Whether a result of the code says what the answer says."""
+    try:
+        return not isinstance(result, str) and judge(known, result, session.names).right
+    except Unreadable:
+        return False

@@ -16,7 +16,7 @@ import torch
 
 from course.checkers import NamedChecker
 from course.harness.options import Checker, Options
-from course.harness.program import Program
+from course.harness.program import Program, calls_in_shapes, holds_tensors, in_brackets
 from course.harness.serialization import Node
 from course.harness.tolerance import Tolerance
 
@@ -286,28 +286,7 @@ def describe(case: Case) -> str:
     if case.description:
         return case.description
 
-    def show(value: Any) -> str:
-        if isinstance(value, torch.Tensor):
-            kind = "" if value.dtype == torch.float32 else f" {str(value.dtype).removeprefix('torch.')}"
-            strided = "" if value.is_contiguous() else " non-contiguous"
-            return f"{tuple(value.shape)}{kind}{strided}"
-        if isinstance(value, Node):
-            fields = value.fields
-            if value.kind == "ref":
-                return show(case.inputs[fields["name"]]) if fields["name"] in case.inputs else fields["name"]
-            return str(fields.get("name", value.kind)) if value.kind != "generator" else "a generator"
-        return repr(value) if len(repr(value)) < 60 else type(value).__name__
-
-    lines = []
-    for _, target, args, kwargs in case.steps:
-        if target.kind == "helper":
-            continue
-        name = target.fields.get("name", "")
-        if target.kind == "method":
-            name = f"{target.of.fields.get('name', '')}.{name}"
-        listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
-        lines.append(f"{name}({', '.join(listed)})")
-    return "; ".join(lines)
+    return calls_in_shapes(to_program(case))
 
 
 def spelled_out(case: Case) -> str:
@@ -316,6 +295,8 @@ def spelled_out(case: Case) -> str:
     def show(value: Any) -> str:
         if isinstance(value, torch.Tensor):
             return _typed(value) if value.numel() <= 24 else f"<{tuple(value.shape)}>"
+        if holds_tensors(value):
+            return in_brackets(value, [show(item) for item in value])
         if isinstance(value, Node) and value.kind == "ref" and value.name in case.inputs:
             return show(case.inputs[value.name])
         if isinstance(value, Node) and value.kind == "specimen":

@@ -14,8 +14,9 @@ from typing import Any
 
 import torch
 
+from course.harness.forbidden_calls import MOST_SHAPES
 from course.harness.program import Observation, Program
-from course.harness.serialization import MAX_BYTES, Node, PackingError, pack, unpack
+from course.harness.serialization import MAX_BYTES, MAX_DIMENSIONS, Node, PackingError, pack, unpack
 
 from ..errors import MalformedReply, NoAnswer
 
@@ -98,8 +99,17 @@ def _is_gradient(value: Any) -> bool:
 def _is_error(value: Any) -> bool:
     return (
         isinstance(value, dict)
-        and value.keys() == {"type", "bases", "message", "line"}
+        and value.keys() - {"operation", "shapes"} == {"type", "bases", "message", "line"}
         and all(isinstance(value[key], str) and len(value[key]) <= 1000 for key in ("type", "message", "line"))
         and all(isinstance(base, str) for base in _check_list(value["bases"]))
+        and _is_operation(value.get("operation", ""), value.get("shapes", []))
         and not isinstance(value, Node)
     )
+
+
+def _is_operation(name: Any, shapes: Any) -> bool:
+    """Whether these are a function's name, or none, and a few shapes: a report shows both."""
+    sizes = [size for shape in _check_list(shapes)[: MOST_SHAPES + 1] for size in _check_list(shape)]
+    few = len(shapes) <= MOST_SHAPES and len(sizes) <= MOST_SHAPES * MAX_DIMENSIONS
+    named = isinstance(name, str) and re.fullmatch(r"\w{0,60}", name, re.ASCII)
+    return bool(named) and few and all(type(size) is int for size in sizes)

@@ -9,11 +9,12 @@ with its expected value, if the grade draws other numbers for it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
-from course.failing_case import failing_case, headline_for, size
-from course.harness.diagnose import diagnose
+from course.failing_case import choose_case, failing_case, headline_for, order
+from course.harness.diagnose import Diagnosis, diagnose
 from course.harness.errors import public_type
 from course.harness.forbidden_calls import user_visible_names
 from course.harness.messages import Finding
@@ -83,9 +84,8 @@ def show_cases(
         assert finding is not None
         criterion.case, criterion.stage = practice_text(cases[i].case, drawn(exercise)[i]), finding.stage
         criterion.finding, criterion.raised = finding.text, public_type(seen[i].raised)
-    last = _add_slip(verdict, cases, seen, findings)
     if failing and verdict.status != "not allowed":
-        _show_smallest(verdict, exercise, cases, seen, findings, failing, last)
+        _show_clearest(verdict, exercise, cases, seen, findings, {i: criterion for criterion, i in failing})
     practised = {p.criterion for p in cases}
     only_hidden = [c for i, c in enumerate(verdict.criteria) if i in practised and c.finding == HIDDEN]
     for criterion in only_hidden:
@@ -94,54 +94,42 @@ def show_cases(
         verdict.signs.append(TABLE)
 
 
-def _add_slip(
-    verdict: ExerciseVerdict,
-    cases: Sequence[PreparedCase],
-    seen: Sequence[Observation],
-    findings: Sequence[Finding | None],
-) -> set[int]:
-    """Name a common slip in the practice cases, unless the verdict has an explanation.
-
-    Returns the cases to show last: those that the slip does not explain, or, if it explains only a minority of what is
-    wrong, those that it does.
-    """
-    if verdict.explanation or verdict.status == "not allowed":
-        return set()
-    hints = slips(verdict.exercise, seen, findings)
-    groups = [[i for i, p in enumerate(cases) if p.costs(findings[i]) == c] for c in range(len(verdict.criteria))]
-    found = diagnose(seen, findings, groups, (), hints)
-    if not found.slip:
-        return set()
-    verdict.explanation, verdict.advice = found.explain({})
-    return {i for i, hint in enumerate(hints) if (hint == found.slip) != found.sure}
-
-
-def _show_smallest(
+def _show_clearest(
     verdict: ExerciseVerdict,
     exercise: Exercise,
     cases: Sequence[PreparedCase],
     seen: Sequence[Observation],
     findings: Sequence[Finding | None],
-    failing: Sequence[tuple[CriterionVerdict, int]],
-    last: Collection[int],
+    criteria: Mapping[int, CriterionVerdict],
 ) -> None:
-    """Show the smallest practice case, of a criterion that the mistake explains if there is one.
+    """Show the practice case that is easiest to follow, of a criterion that the mistake explains if there is one.
 
-    last  cases that the headline does not explain
+    Says what is wrong there, unless the verdict has an explanation.
+
+    criteria  the criterion of each failing case, by its index
     """
-    other_numbers = drawn(exercise)
+    other_numbers, hints = drawn(exercise), slips(verdict.exercise, seen, findings)
+    failing = {i: finding for i, finding in enumerate(findings) if finding and i in criteria}
+    telling = {i for i, criterion in criteria.items() if criterion.mistake == verdict.mistake}
 
-    def order(found: tuple[CriterionVerdict, int]) -> tuple[bool, bool, bool, bool, int, int]:
-        criterion, i = found
+    def key(i: int) -> tuple[Any, ...]:
         p = cases[i]
-        explained = not verdict.mistake or criterion.mistake == verdict.mistake
-        small = size(p.program(()), p.reference.native)
-        return i in last, not explained, not other_numbers[i], criterion.stage == "finite", small, i
+        return *order(p.program(()), p.reference.native, failing[i], other_numbers[i]), i
 
-    _, chosen = min(failing, key=order)
-    p, finding = cases[chosen], findings[chosen]
-    assert finding is not None
+    if verdict.explanation:
+        diagnosis = Diagnosis((verdict.mistake,))
+    else:
+        groups = [[i for i, p in enumerate(cases) if p.costs(findings[i]) == c] for c in range(len(verdict.criteria))]
+        diagnosis = diagnose(seen, findings, groups, (), hints)
+    shown = {i for i in failing if other_numbers[i]}
+    chosen, diagnosis, described = choose_case(failing, diagnosis, hints, telling, shown, key)
+    p, finding = cases[chosen], failing[chosen]
+    if described:
+        finding = replace(finding, difference=described.differences[chosen])
     call = practice_text(p.case, other_numbers[chosen])
     example = failing_case(call, p.program(()), seen[chosen], finding, values=other_numbers[chosen])
-    verdict.explanation = verdict.explanation or headline_for(finding, example)
+    if not verdict.explanation:
+        verdict.explanation, verdict.advice = diagnosis.explain({})
+    if not verdict.explanation:
+        verdict.explanation = described.sentences[chosen] if described else headline_for(finding, example)
     verdict.example = asdict(example)

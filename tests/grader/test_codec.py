@@ -24,6 +24,7 @@ def sent(**fields):
 
 def test_an_observation_arrives():
     error = {"type": "ValueError", "bases": ["ValueError", "Exception"], "message": "no", "line": ""}
+    error |= {"operation": "mul", "shapes": [[2, 3], []]}
     (seen,) = decode_reply(sent(values={"out": torch.ones(2)}, devices=["cpu"], gradients={"x": None}, raised=error), 1)
     assert torch.equal(seen.values["out"], torch.ones(2))
     assert seen.raised == error
@@ -80,6 +81,12 @@ def test_a_reply_that_is_not_an_observation_is_malformed(text):
         {"raised": {"type": "E"}},
         {"raised": {"type": "E", "bases": "E", "message": "", "line": ""}},
         {"raised": {"type": "E", "bases": [], "message": "m" * 5000, "line": ""}},
+        {"raised": {"type": "E", "bases": [], "message": "", "line": "", "operation": 3}},
+        {"raised": {"type": "E", "bases": [], "message": "", "line": "", "operation": "\x1b[2J"}},
+        {"raised": {"type": "E", "bases": [], "message": "", "line": "", "operation": "m" * 500}},
+        {"raised": {"type": "E", "bases": [], "message": "", "line": "", "shapes": [[2], ["3"]]}},
+        {"raised": {"type": "E", "bases": [], "message": "", "line": "", "shapes": [[1]] * 9}},
+        {"raised": {"type": "E", "bases": [], "message": "", "line": "", "shapes": [[1] * 900]}},
         {"verdict": 5.0},
         {"raised": Node("ref", {"name": "x"})},
     ],

@@ -42,7 +42,7 @@ def apply_rope(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     speeds = base ** (torch.arange(0, dim, 2, dtype=torch.float64, device=x.device) / -dim)
     angles = positions.to(x.device, torch.float64)[:, None] * speeds
     turns = torch.polar(torch.ones_like(angles), angles).to(x.dtype.to_complex())
-    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).clone(memory_format=torch.contiguous_format))
     turned: Tensor = torch.view_as_real(pairs * turns).flatten(-2)
     return turned
 

@@ -1,4 +1,4 @@
-"""Explanations of errors in a learner's answer: lines, values with shapes, advice."""
+"""Where a learner's answer raised an exception: the lines, and the values in the last one with their shapes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from types import FrameType, TracebackType
 
 import torch
 
-from ...harness.advice import help_with
 from ...harness.errors import is_theirs
-from ...report import CodeNote
 
 WHERE = "Where it was raised:"
 INDENT, WIDTH = "    ", 84  # of a value's line; characters of a line in the brief form
 LINES = 6  # last lines of the learner's that are shown
 
 
-def explained(error: BaseException) -> CodeNote | None:
-    """Explain an exception; None if raised on purpose or without the learner's code."""
+def explained(error: BaseException) -> str:
+    """The learner's lines that an exception passed, and the values in the last one; "" if they raised it on purpose."""
     passed = [(frame, number) for frame, number in _frames(error.__traceback__) if is_theirs(frame.f_code.co_filename)]
     lines = [
         f"line {number} of {_function_name(frame)}: {_source_line(frame, number)}"
@@ -28,21 +26,20 @@ def explained(error: BaseException) -> CodeNote | None:
         if _source_line(frame, number)
     ]
     if not lines or re.match(r"raise\b|assert\b", _source_line(*passed[-1])):
-        return None
+        return ""
     cut = ["…", *lines[-LINES:]] if len(lines) > LINES else lines
-    found = [f"{INDENT}{name} is {what}" for name, what in _values_in(*passed[-1])]
-    helping = help_with(str(error))
-    return CodeNote(helping or WHERE, "\n".join([*cut, *found]))
+    return "\n".join([*cut, *(f"{INDENT}{name} is {what}" for name, what in _values_in(*passed[-1]))])
 
 
-def brief(note: CodeNote) -> str:
-    """The line that raised the exception, and the values in it on a second line."""
-    code = [line for line in note.text.splitlines() if not line.startswith(INDENT)]
-    values = [line.strip() for line in note.text.splitlines() if line.startswith(INDENT)]
+def brief(lines: str) -> str:
+    """The answer's own line, the line that raised the exception, and the values in it on a last line."""
+    code = [line for line in lines.splitlines() if not line.startswith(INDENT)]
+    values = [line.strip() for line in lines.splitlines() if line.startswith(INDENT)]
     while len("; ".join(values)) > WIDTH:
         values = [*values[: -1 - (values[-1] == "…")], "…"]
-    last = code[-1] if len(code[-1]) <= WIDTH else f"{code[-1][:WIDTH]} …"
-    return "\n".join([last, *([INDENT + "; ".join(values)] if values else [])])
+    ends = dict.fromkeys([code[0], code[-1]] if code[0] != "…" else [code[-1]])
+    cut = [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in ends]
+    return "\n".join([*cut, *([INDENT + "; ".join(values)] if values else [])])
 
 
 def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:

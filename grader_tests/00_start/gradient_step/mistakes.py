@@ -60,7 +60,7 @@ right.mistake(arguments.argument_changed(what="the weights"), loses="arguments")
 + return weights.detach().sub_(rate * w.grad)
 """)
 right.mistake(arguments.argument_changed("without_a_copy"), {".detach().clone()": ""}, loses="one step after").feedback(
-    "You call `requires_grad_()` on the caller's own weights, so the next call adds its gradient to the old one. "
+    "You switch gradients on in the caller's own weights, so the next call adds its gradient to the old one. "
     "Work on a copy: `weights.detach().clone()`."
 )
 gradient_step.mistake(arguments.argument_changed("marks_the_weights"), loses="arguments").full_code("""
@@ -70,7 +70,7 @@ def gradient_step(weights, x, y, rate):
     loss.backward()
     return weights.detach() - rate * weights.grad
 """).feedback(
-    "You call `requires_grad_()` on the caller's own weights and leave a gradient in them. Work on a copy: "
+    "You switch gradients on in the caller's own weights and leave a gradient in them. Work on a copy: "
     "`weights.detach().clone()`."
 )
 right.mistake(numbers.result_float32(of="the weights"), loses="float64")

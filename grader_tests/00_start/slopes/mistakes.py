@@ -11,7 +11,7 @@ def slopes(x):
 """)
 
 right.mistake("marks_the_callers_tensor", {"x.detach().clone()": "x"}).feedback(
-    "You call `requires_grad_()` on `x` itself, and leave a gradient in it. Work on a copy: `x.detach().clone()`."
+    "You switch gradients on in `x` itself, and leave a gradient in it. Work on a copy: `x.detach().clone()`."
 )
 right.mistake("squares", {"w**3": "w**2"}).feedback("You add up squares. The sum is of cubes, `w**3`.")
 right.mistake(

@@ -69,8 +69,8 @@ def dot(a, b):
 )
 right.mistake(
     arguments.not_refused(
-        "You do not check the arguments, so PyTorch broadcasts shapes that do not fit. With `(3,)` and `(3, 1)` the "
-        "result is a meaningless number. Raise a ValueError before you multiply."
+        "You accept shapes that do not fit, and PyTorch broadcasts them. With `(3,)` and `(3, 1)` the result is a "
+        "meaningless number. Raise a ValueError before you multiply."
     )(see="Predict: a row times a column"),
     loses=REFUSALS,
 )

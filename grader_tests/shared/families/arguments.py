@@ -51,8 +51,8 @@ def error_without_name(about: str = "") -> Family:
     return Family(
         "error-without-name",
         "names_nothing",
-        "The message of your ValueError does not name the wrong argument. Use its name from the signature, and give "
-        "its value or shape.",
+        "The message of your ValueError does not name the wrong argument and its value. Use the name from the "
+        "signature, and give its value or shape.",
         changed_checks(lambda condition, message: f'if {condition}:\n    raise ValueError("not possible")', about),
     )
 

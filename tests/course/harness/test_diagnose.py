@@ -11,6 +11,7 @@ import torch
 from course.harness.diagnose import Diagnosis, MistakeOutcomes, TaggedFinding, diagnose
 from course.harness.messages import Finding
 from course.harness.program import Observation
+from course.harness.slips import Slip
 
 CRITERIA = [[0, 1], [2, 3], [4, 5], [6, 7]]
 RIGHT = 0.0
@@ -42,7 +43,7 @@ def said(
     findings = wrong(row, right)
     for i, tag in (tags or {}).items():
         findings[i] = TaggedFinding("values", "wrong", tag)
-    hints = [(slips or {}).get(i, "") for i in range(len(row))]
+    hints = [Slip(slips[i], slips[i]) if slips and i in slips else Slip() for i in range(len(row))]
     return diagnose(list(map(outcome, row)), findings, CRITERIA, [one for each in mistakes for one in each], hints)
 
 
@@ -98,7 +99,10 @@ def test_two_that_nothing_tells_apart_are_not_said():
 def test_two_at_once_are_both_said_the_one_that_explains_more_first():
     found = said("11.2....", B, A)
     assert (found.names, found.sure) == (("a", "b"), True)
-    assert found.explain({"a": "You add. Do not.", "b": "You cut."}) == ("(1) You add. (2) You cut.", "(1) Do not.")
+    assert found.explain({"a": "You add. Do not.", "b": "You cut."}) == (
+        "(1) You add. (2) You cut.",
+        "For (1): Do not.",
+    )
 
 
 def test_where_both_are_wrong_at_once_it_may_be_like_neither():
@@ -177,8 +181,8 @@ def test_a_certain_mistake_is_said_before_a_slip_and_a_slip_before_a_hedge():
     slip = dict.fromkeys((0, 4, 6), "No return.")
     assert said("11......", A, slips=slip).names == ("a",)
     assert said("11..7...", A, slips=slip).names == ("a",)
-    assert said("11..7.7.", A, slips=slip).slip == "No return."
-    assert said("33......", C, slips={0: "No return."}).slip == "No return."
+    assert said("11..7.7.", A, slips=slip).slip.text == "No return."
+    assert said("33......", C, slips={0: "No return."}).slip.text == "No return."
 
 
 def test_a_slip_in_fewer_than_half_of_the_lost_criteria_does_not_prevent_a_hedge():
@@ -188,3 +192,11 @@ def test_a_slip_in_fewer_than_half_of_the_lost_criteria_does_not_prevent_a_hedge
 def test_one_equal_number_is_not_enough_for_a_hedge():
     assert said("1...7.7.", known("by chance", "1.......")).names == ()
     assert said("11..7.7.", A).names == ("a",)
+
+
+def test_a_slip_of_one_kind_counts_in_every_case_whatever_its_text_says_of_the_case():
+    texts = {0: "(2,) and (3,)", 4: "(4,) and (5,)", 6: "(6,) and (7,)"}
+    hints = [Slip("broadcast", texts[i]) if i in texts else Slip() for i in range(8)]
+    findings = wrong("11..7.7.")
+    found = diagnose(list(map(outcome, "11..7.7.")), findings, CRITERIA, A, hints)
+    assert (found.slip.kind, found.slip.text, found.sure) == ("broadcast", "(2,) and (3,)", True)

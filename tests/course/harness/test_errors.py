@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.harness.errors import exception_to_record, names_argument
+from course.harness.errors import exception_to_record, in_words, names_argument, not_written
 
 MATRIX = torch.zeros(2, 3)
 
@@ -36,3 +36,24 @@ def test_a_message_ends_where_torch_lists_frames_of_the_process():
     with pytest.raises(RuntimeError, match="frame #0") as raised:
         torch.zeros(1, 3).unflatten(1, (-3, -1))
     assert exception_to_record(raised.value)["message"].endswith("of shape [-3, -1]")
+
+
+def record(kind: str, message: str, line: str = "") -> dict[str, object]:
+    return {"type": kind, "bases": [kind], "message": message, "line": line}
+
+
+def test_weights_that_do_not_fit_a_module_are_no_exception_of_the_learners():
+    message = "the module has a parameter W_q.bias that is not asked for; the exercise has W_q.weight"
+    assert in_words(record("ValueError", message)) == message
+    assert (
+        in_words(record("ValueError", "parameter W_q has shape (1,), not ()")) == "parameter W_q has shape (1,), not ()"
+    )
+    assert in_words(record("ValueError", message, "f(x)")).startswith("your code raised ValueError: the module has")
+    assert in_words(record("ValueError", "no")) == "calling it or using its result raised ValueError: no"
+
+
+def test_a_module_without_a_forward_is_an_answer():
+    with pytest.raises(NotImplementedError) as raised:
+        torch.nn.Module()(1)
+    assert not not_written(exception_to_record(raised.value) | {"line": ""})
+    assert not_written(record("NotImplementedError", "softmax is not written yet"))

@@ -6,7 +6,9 @@ import _thread
 import functools
 import queue
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +16,14 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from course.harness.bytecode import compile_stand_in
-from course.harness.forbidden_calls import ForbiddenCallWatcher, is_forbidden, is_watching, trusting, user_visible_names
+from course.harness.forbidden_calls import (
+    MOST_SHAPES,
+    ForbiddenCallWatcher,
+    is_forbidden,
+    is_watching,
+    trusting,
+    user_visible_names,
+)
 from course.harness.program import Program
 from course.harness.runner import handle_request, observe
 from course.harness.serialization import Node
@@ -309,3 +318,38 @@ def test_what_the_package_ships_may_stand_in_for_a_wrong_answer(right):
     assert observe(program, {"f": f, "right": right}).used
     with trusting([right]):
         assert not observe(program, {"f": f, "right": right}).used
+
+
+def failed(call: Callable[[], Any]) -> dict[str, Any]:
+    """What the watch knows of the call of torch that failed."""
+    watch = ForbiddenCallWatcher([])
+    with pytest.raises(Exception) as caught, watch:  # noqa: PT011 - whatever it is
+        call()
+    return watch.failed_call(caught.value)
+
+
+class Lying(torch.Tensor):
+    @property
+    def shape(self) -> Any:
+        raise AssertionError("was asked")
+
+
+def test_the_call_of_torch_that_failed_is_known_with_the_shapes_of_its_tensors() -> None:
+    a, b = torch.ones(2, 3), torch.ones(4)
+    assert failed(lambda: a * b) == {"operation": "mul", "shapes": [[2, 3], [4]]}
+    assert failed(lambda: torch.cat([a, b.reshape(2, 2).sum(0)])) == {"operation": "cat", "shapes": [[2, 3], [2]]}
+    assert failed(lambda: torch.where(a > 0, a, other=b))["shapes"] == [[2, 3], [2, 3], [4]]
+    assert len(failed(lambda: torch.cat([a] * 20 + [b]))["shapes"]) == MOST_SHAPES
+    assert failed(lambda: a.sum().item() + None) == {}
+    assert failed(lambda: torch.ops.aten.mul.Tensor(a, b)) == {}  # its name is "mul.Tensor", which nobody writes
+    assert failed(lambda: torch.mul(torch.ones(3), torch.ones(4).as_subclass(Lying)))["shapes"] == [[3]]
+
+
+def test_an_exception_that_was_caught_is_not_taken_for_the_last_one() -> None:
+    def answer() -> None:
+        try:
+            torch.ones(2) + torch.ones(3)
+        except RuntimeError as error:
+            raise ValueError("no") from error
+
+    assert failed(answer) == {}

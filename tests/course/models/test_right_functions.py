@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
+import torch
 
 from course.models.right_functions import right_function
 from grading.exercises.lesson import load_lesson
@@ -47,3 +48,11 @@ def test_there_is_none_for_another_lesson_or_name() -> None:
     assert right_function("02_softmax", "dot") is None
     assert right_function("02_softmax", "torch") is None
     assert right_function("77_mine", "softmax") is None
+
+
+def test_a_rotation_takes_pairs_that_begin_anywhere_in_memory() -> None:
+    """PyTorch's complex views need an even place, and a learner may pass any slice."""
+    apply_rope = right_function("07_rope", "apply_rope")
+    assert apply_rope is not None
+    x = torch.arange(5.0)[1:].reshape(2, 2)
+    assert torch.allclose(apply_rope(x, torch.arange(2)), apply_rope(x.clone(), torch.arange(2)))

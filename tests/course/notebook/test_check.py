@@ -204,7 +204,8 @@ def test_examples_of_one_name_are_one_row(learner):
 
 def test_small_numbers_are_shown_beside_what_was_expected(softmax_lesson):
     text = softmax_lesson.run(
-        "def softmax(x, dim=-1): return torch.tensor([0.3, 0.3, 0.4]).to(x) if x.shape == (3,) else x + 1\n"
+        "def softmax(x, dim=-1):\n    e = (x / 2).exp() if x.shape != (3,) else torch.tensor([3.0, 3.0, 4.0]).to(x)\n"
+        "    return e / e.sum(dim, keepdim=True)\n"
         "check(softmax)"
     )
     assert "  softmax(torch.tensor([0.0, 0.6931472, 1.609438]))\n" in text
@@ -213,7 +214,7 @@ def test_small_numbers_are_shown_beside_what_was_expected(softmax_lesson):
 
 def test_a_result_of_any_length_fits_into_the_report(softmax_lesson):
     text = softmax_lesson.run("def softmax(x, dim=-1): return 'x' * 100_000\npoints = check(softmax, full=True)")
-    assert text.splitlines()[1] == "  The result has the wrong type."
+    assert text.splitlines()[1] == "  The result is a str instead of a tensor."
     assert text.splitlines()[3] == "      expected a tensor, got a str"
     assert len(text) < 10_000
 

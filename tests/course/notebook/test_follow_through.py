@@ -135,3 +135,16 @@ def test_a_right_function_is_not_taken_for_another_exercise_of_its_name() -> Non
     softmax, entropy = (catalog.exercises_of("02_softmax")[name] for name in ("softmax", "entropy"))
     assert right_function_for("02_softmax", "softmax", softmax) is not None
     assert right_function_for("02_softmax", "softmax", {**softmax, "cases": entropy["cases"]}) is None
+
+
+def test_a_step_may_call_any_exercise_of_the_lesson() -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile("def running_means(x): return twice(shares(x))", "<learner>", "exec"), names)
+    assert earlier_called(names["running_means"], "running_means", "00_start", names) == ["shares", "twice"]
+
+
+def test_answers_that_call_each_other_are_checked(acting: Learner) -> None:
+    acting.run(
+        "def halve(x):\n    return double(x) / 4 + 1\n\ndef double(x):\n    return 2 * x if x > 0 else halve(-x)"
+    )
+    assert acting.check("halve").startswith(status_line("wrong", "halve"))

@@ -54,6 +54,16 @@ def test_the_result_is_shown_beside_the_guess(acting: Learner) -> None:
     assert not any("The answer is" in line for line in told)
 
 
+def test_a_result_that_says_the_answer_in_another_form_is_enough(acting: Learner) -> None:
+    told = acting.run(f"predict({SHAPE!r}, (1, 3), torch.tensor([3, 1]))")
+    assert "The result is `tensor([3, 1])`." in told
+    assert "The answer is" not in told
+    other = acting.run(f"predict({SHAPE!r}, (1, 3), torch.tensor([3, 2]))")
+    assert "The result is `tensor([3, 2])`." in other
+    assert "The answer is `(3, 1)`." in other
+    assert "The result is" not in acting.run(f"predict({SHAPE!r}, (3, 1), torch.tensor([3, 1]))")
+
+
 def test_what_cannot_be_a_guess_is_answered_without_the_answer(acting: Learner) -> None:
     told = acting.run(f"predict({GROW!r}, 'some')")
     assert told == (f'○ {GROW}: `some` is not one of the answers. You can answer "all", "none" or "the largest".\n')
