@@ -18,7 +18,6 @@ BY_FOLDER = {
     "build.py",  # of lessons (authoring), of the site
     "cached.py",  # checkers and the sample model of a cache, of lesson 09
     "circuits.py",  # checkers and the sample model of circuits, of lesson 11
-    "errors.py",  # of a call (harness), and what `check` adds to them (notebook/help)
     "models.py",  # checkers of models, sample models
     "old_names.py",  # of the package, and of checkers, until version 0.3
     "sequences.py",  # figures and sample models of lesson 12

@@ -3,7 +3,7 @@
 Grading and the learner's `check` give the same hints, and find them in observations, not in the source.
 
 Does not cover: mistakes of one exercise (its `mistakes.py`), explanations of an error's lines
-(`course/notebook/help/errors.py`).
+(`course/notebook/raised_lines.py`).
 """
 
 from __future__ import annotations

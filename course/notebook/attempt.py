@@ -20,7 +20,7 @@ from ..harness.sentences import STEP_STAYS, does_not_allow, listed
 from ..harness.slips import slips
 from ..report import POINTS, STEP, CodeNote, Example, Report, Row, without_repetition
 from .check_run import CheckRun
-from .help.errors import WHERE, brief
+from .raised_lines import WHERE, brief
 from .session import Session
 
 NOT_STARTED = "Write it in the cell above, then run this one."

@@ -16,11 +16,10 @@ from .attempt import NOT_STARTED, Attempt
 from .check_run import CheckRun, calls_of, namespace, passes_examples
 from .experiment import experiment_report
 from .follow_through import earlier_called, replaced, right_function_for
-from .help.misuse import explain_misuse, suggest_rename
-from .help.stale_cell import is_unreadable, stale_cell_warning
 from .progress_bars import ProgressBar, check_progress
 from .saved_progress import bytecode_hash
 from .session import Session, current
+from .wrong_function import explain_misuse, is_unreadable, stale_cell_warning, suggest_rename
 
 VALIDATING = "NBGRADER_VALIDATING"  # nbgrader's Validate button shows stderr, or else "partial credit"
 FAILED = ("wrong", "partly right", "not allowed")

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..report import EXPERIMENT, Report
 from . import catalog
-from .given_values import Unreadable, as_number, as_text, in_short
+from .guess import Unreadable, as_number, as_text, in_short
 from .session import Session
 
 SIGNS = {"+": ("+", "plus", "positive"), "-": ("-", "−", "minus", "negative"), "0": ("0", "zero", "none")}

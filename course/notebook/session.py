@@ -12,8 +12,7 @@ from typing import Any
 
 from ..report import POINTS, STEP, Report
 from . import catalog
-from .captured_output import CapturedOutput
-from .check_run import HungFunctions
+from .check_run import CapturedOutput, HungFunctions
 from .saved_progress import ProgressStore, open_store
 from .stand_ins import StandIns
 

@@ -19,7 +19,7 @@ from ..harness import time_limits
 from ..harness.errors import exception_to_record, in_words, not_written
 from ..models import small_lm
 from ..models.right_functions.lesson_05 import causal_mask, masked_softmax
-from ..notebook.captured_output import CappedStream
+from ..notebook.check_run import CappedStream
 
 MOST_WORDS = 16  # of a sentence: their maps fit beside each other, with legible numbers
 MOST_LETTERS = 1000

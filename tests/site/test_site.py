@@ -44,7 +44,7 @@ interactive.slider(draw, k=(1, 3, 1))"""
 
 REPORT = """from course.report import Report, display
 display(Report("grow", "not started", 0, 1))"""
-PREDICTION = """from course.notebook.prediction_html import Prediction, to_html, to_text
+PREDICTION = """from course.notebook.predictions import Prediction, to_html, to_text
 from course.report import display_html
 shown = Prediction("the sign", "a sign", "plus", "All of them are positive.")
 display_html(to_html(shown), to_text(shown))"""

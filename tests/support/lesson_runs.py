@@ -18,7 +18,7 @@ from .run_notebook import run
 RECORD = """
 import contextlib, io, json
 import course.notebook.predictions as of_course
-from course.notebook.given_values import as_text
+from course.notebook.guess import as_text
 from course.notebook.guess import judge
 
 KNOWN, SEEN, FOUND, SHOW = json.loads({known!r}), [], [], of_course.predict

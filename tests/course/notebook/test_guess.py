@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from course.notebook.given_values import Unreadable
-from course.notebook.guess import answer_in_words, judge, wanted
+from course.notebook.guess import Unreadable, answer_in_words, judge, wanted
 
 CHOICE = {"kind": "choice", "choices": ["all", "none", "the largest"], "answer": "the largest"}
 NUMBER = {"kind": "number", "answer": 0.5, "tolerance": 0.01, "wrong": {"2": "Twice.", "other": "Halve it."}}

@@ -10,7 +10,7 @@ from types import FrameType, TracebackType
 
 import torch
 
-from ...harness.errors import is_theirs
+from ..harness.errors import is_theirs
 
 WHERE = "Where it was raised:"
 INDENT, WIDTH = "    ", 84  # of a value's line; characters of a line in the brief form

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.notebook.help.errors import brief, explained
+from course.notebook.raised_lines import brief, explained
 
 
 def raised(code: str, **given: Any) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from course import check, printed
 from course.notebook import session
-from course.notebook.captured_output import CALLS, KEPT, LINES, WIDTH, CappedStream, CapturedOutput
+from course.notebook.check_run import CALLS, KEPT, LINES, WIDTH, CappedStream, CapturedOutput
 
 SOFTMAX = """
 import sys, torch
