@@ -21,6 +21,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -29,7 +30,6 @@ from ..harness import time_limits
 from ..harness.forbidden_calls import is_watching
 from ..harness.sentences import listed
 from ..report import GREY
-from ..report_html import inline_markdown
 from . import catalog
 from .check_run import passes_examples
 from .follow_through import replaced, right_function_for
@@ -270,7 +270,7 @@ def as_in_this_cell(draw: Callable[..., str]) -> Callable[..., str]:
 
 def credit_html(said: str) -> str:
     """The line below a cell or a slider's picture, as HTML."""
-    return f'<p style="{STYLE}">{inline_markdown(said)}</p>' if said else ""
+    return f'<p style="{STYLE}">{escape(said)}</p>' if said else ""
 
 
 def cell_hash(text: str) -> str:

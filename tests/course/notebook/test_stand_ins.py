@@ -115,7 +115,7 @@ def test_a_slider_draws_later_as_in_its_cell(softmax_lesson: Learner) -> None:
     softmax_lesson.names["as_in_this_cell"] = as_in_this_cell
     softmax_lesson.run_given(draw)
     html = softmax_lesson.run("print(later(torch.zeros(2)))")
-    assert html.startswith("[0.5, 0.5]<p") and "With the course&#x27;s <code>softmax</code>, until yours passes." in html
+    assert html.startswith("[0.5, 0.5]<p") and "With the course&#x27;s `softmax`, until yours passes." in html
     softmax_lesson.run(RIGHT)
     assert softmax_lesson.run("print(later(torch.zeros(2)))") == "[0.5, 0.5]\n"
     softmax_lesson.run("del softmax")
@@ -151,7 +151,7 @@ def test_a_cell_is_recognised_by_its_code_and_not_by_its_literals(kernel) -> Non
     assert cell + line in text
     kernel.run("import torch\nscores = torch.zeros(3)")
     shown = kernel.run(cell + line)
-    assert shown.error is None and "With the course&#x27;s <code>softmax</code>" in shown.html
+    assert shown.error is None and "With the course&#x27;s `softmax`" in shown.html
     assert kernel.run(cell + line.replace("largest", "greatest")).error is None
     assert "NotImplementedError" in kernel.run(cell).error
     assert kernel.run("print(type(softmax).__name__)").text == "function\n"
