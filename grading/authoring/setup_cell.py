@@ -43,7 +43,7 @@ def set_up(origin: str, wanted: str) -> None:
         folders = map(Path, {*sys.path, site.getusersitepackages()})
         return {info for folder in folders for info in folder.glob("*.dist-info") if not (info / "RECORD").is_file()}
 
-    if installed("attention-course") != [f"attention-course=={wanted}"] and "course" not in sys.modules:
+    if installed(ours := "attention-course") != [f"{ours}=={wanted}"] and "course" not in sys.modules:
         near = {path.name: path for at in (Path.cwd().parent, Path.cwd()) for path in at.glob(f"*{origin[:-4]}*")}
         origin = near[origin].as_uri() if origin in near else origin
         if "/" not in origin or not installed("torch"):

@@ -96,14 +96,16 @@ def test_what_is_shown_by_two_names_is_hidden_by_both(tmp_path: Path, monkeypatc
     assert {str(hidden), str(renamed / "bin")} <= set(plan((str(hidden),))["hidden"])
 
 
-def test_the_solutions_of_an_open_release_are_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "course"
-    (package / "solutions").mkdir(parents=True)
-    (package / "__init__.py").touch()
-    found = SimpleNamespace(submodule_search_locations=[str(package)])
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: found)
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert str(package / "solutions") in plan()["hidden"]
+def test_the_solutions_of_an_open_release_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        package = Path(folder) / "course"
+        (package / "solutions").mkdir(parents=True)
+        (package / "__init__.py").touch()
+        found = SimpleNamespace(submodule_search_locations=[str(package)])
+        monkeypatch.setattr("importlib.util.find_spec", lambda _: found)
+        monkeypatch.setattr(sys, "prefix", folder)
+        assert str(package / "solutions") in plan()["hidden"]
 
 
 def test_an_environment_in_tmp_is_shown_in_the_kernels_own_tmp() -> None:

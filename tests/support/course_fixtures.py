@@ -16,7 +16,10 @@ from nbgrader.coursedir import CourseDirectory
 
 from course.notebook import catalog
 from grading.authoring.check_data import export_lesson
+from grading.authoring.given_cells import given_data
+from grading.authoring.lesson_text import read_lesson
 from grading.authoring.predictions import experiment_data, prediction_data
+from grading.exercises.lesson import load_lesson
 from grading.judge import start_judge
 
 from .course_builder import ACTING, TWO_EXERCISES, build_and_release, build_course, released_notebook
@@ -54,12 +57,19 @@ def acting_data(build_once: BuildOnce) -> Path:
         files = export_lesson(tests) | {
             f"{ACTING.name}{catalog.PREDICTIONS}": prediction_data(tests),
             f"{ACTING.name}{catalog.EXPERIMENTS}": experiment_data(tests),
+            f"{ACTING.name}{catalog.GIVEN}": _given(root),
         }
         for name, content in files.items():
             (root / "data" / name).parent.mkdir(parents=True, exist_ok=True)
             (root / "data" / name).write_bytes(content)
 
     return build_once("acting-lesson", build) / "data"
+
+
+def _given(root: Path) -> bytes:
+    """Which cells of the lesson that acts are given."""
+    steps = set(load_lesson(root / "grader_tests" / ACTING.name).steps)
+    return given_data(read_lesson(root / "source" / f"{ACTING.name}.py"), ACTING.name, steps)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from typing import Any
 
 from jupyter_client.manager import start_new_kernel
 
-from .run_notebook import KERNEL_START
+KERNEL_START = 1800  # seconds; a busy machine needs more than nbclient's 60
 
 
 class Kernel:

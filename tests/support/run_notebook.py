@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from course.cell_kinds import is_left_out
 from course.report import NBGRADER
 
-KERNEL_START = 1800  # seconds; a busy machine needs more than nbclient's 60
+from .learner_kernel import KERNEL_START
 
 
 def run(notebook: nbformat.NotebookNode, where: Path) -> nbformat.NotebookNode:

@@ -6,7 +6,7 @@ from course.cli import main
 from course.notebook import catalog, follow_through, session
 
 from ...support.acting_lesson import LESSON
-from ...support.learner import Learner
+from ...support.learner import Learner, status_line
 
 
 def test_a_step_is_not_an_exercise(acting: Learner) -> None:
@@ -97,3 +97,10 @@ def test_a_parameter_made_of_a_number_is_reported_as_such(learner: Learner) -> N
     )
     assert "as in `nn.Parameter(torch.tensor(0.0))`" in told
     assert "`.item()`" not in told
+
+
+def test_answers_that_call_each_other_are_checked(acting: Learner) -> None:
+    acting.run(
+        "def halve(x):\n    return double(x) / 4 + 1\n\ndef double(x):\n    return 2 * x if x > 0 else halve(-x)"
+    )
+    assert acting.check("halve").startswith(status_line("wrong", "halve"))
