@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dis
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from inspect import getattr_static
@@ -35,7 +35,8 @@ def earlier_called(f: Any, name: str, lesson: str, names: Mapping[str, Any]) -> 
 
     Before a step: the steps above it, and all exercises. Before an exercise: the exercises above it, and all steps.
     """
-    steps, exercises, used = list(catalog.steps_of(lesson)), list(catalog.exercises_of(lesson)), _globals_used(f, names)
+    steps, exercises = list(catalog.steps_of(lesson)), list(catalog.exercises_of(lesson))
+    used = globals_used([f], names)
     before = steps[: steps.index(name)] + exercises if name in steps else steps + exercises[: exercises.index(name)]
     return [earlier for earlier in before if earlier in used]
 
@@ -80,9 +81,9 @@ def replaced(names: dict[str, Any], others: Mapping[str, Any]) -> Iterator[None]
         names.update(before)
 
 
-def _globals_used(f: Any, names: Mapping[str, Any]) -> set[str]:
-    """Global names that the learner's code in `f` loads, and the code that these stand for."""
-    used, seen, todo = set[str](), set[int](), [f]
+def globals_used(values: Iterable[Any], names: Mapping[str, Any]) -> set[str]:
+    """Global names that the learner's code in these values loads, and in what these names stand for."""
+    used, seen, todo = set[str](), set[int](), list(values)
     while todo:
         value = todo.pop()
         if id(value) in seen:

@@ -21,7 +21,6 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -30,9 +29,10 @@ from ..harness import time_limits
 from ..harness.forbidden_calls import is_watching
 from ..harness.sentences import listed
 from ..report import GREY
+from ..report_html import inline_markdown
 from . import catalog
 from .check_run import passes_examples
-from .follow_through import replaced, right_function_for
+from .follow_through import globals_used, replaced, right_function_for
 from .prior_answers import find_prior_answer
 from .saved_notebook import parse
 
@@ -94,14 +94,20 @@ class StandIns:
         return self._bound and not is_watching()
 
     def enter_cell(self, text: str) -> None:
-        """Bind the stand-ins if a cell with this text is given, and try those that it names.
+        """Bind the stand-ins if a cell with this text is given, and try those that it uses."""
+        if cell_hash(text) in self._cells and self._open():
+            self.try_used(text)
+
+    def try_used(self, text: str) -> None:
+        """Try the stand-ins that this code names, and those that the named functions use.
 
         Tried later, perhaps by a function that measures what it calls, they would be measured as well.
         """
-        if cell_hash(text) in self._cells and self._open():
-            for name in dict.fromkeys(re.findall(r"\w+", text)):
-                if name in self._made:
-                    self.chosen(name)
+        names, used = {**self.session.names, **self._own}, set(re.findall(r"\w+", text))
+        used |= globals_used([names[name] for name in used if name in names], names)
+        for name in self._made:
+            if name in used:
+                self.chosen(name)
 
     def leave_cell(self) -> str:
         """Put the learner's own bindings back; the line below the cell, "" for none."""
@@ -270,7 +276,7 @@ def as_in_this_cell(draw: Callable[..., str]) -> Callable[..., str]:
 
 def credit_html(said: str) -> str:
     """The line below a cell or a slider's picture, as HTML."""
-    return f'<p style="{STYLE}">{escape(said)}</p>' if said else ""
+    return f'<p style="{STYLE}">{inline_markdown(said)}</p>' if said else ""
 
 
 def cell_hash(text: str) -> str:

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -30,10 +30,9 @@ from nbformat import NotebookNode
 from course.cell_kinds import is_left_out
 from course.harness.program import Program
 from course.harness.runner import encode_reply
-from course.notebook.session import renew
+from course.models import right_functions
 
 from ..authoring.check_data import practised
-from ..authoring.given_cells import given_data
 from ..authoring.lesson_text import read_lesson
 from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
@@ -167,7 +166,8 @@ class Prover:
         self.root, self.name = root, name
         self.lesson = load_lesson(root / "grader_tests" / name)
         self.solved, self.solutions = namespace(root, name)
-        self.stubs, _ = namespace(root, name, solved=False)
+        stubs = {one: SOLUTION.sub(r"\1raise NotImplementedError()", code) for one, code in self.solutions.items()}
+        self.stubs = self.solved | {one: self._defined(code)[one] for one, code in stubs.items()}
         for one in (step for step in self.lesson.steps.values() if step.points):  # the lesson has no solutions to them
             self.solutions[one.name] = one.alternatives[0].code
             self.solved[one.name] = one.alternatives[0].exec_in(dict(self.solved) | GIVEN)[one.name]
@@ -285,10 +285,11 @@ class Prover:
 
     def _defined(self, code: str) -> dict[str, Any]:
         """The notebook's names and this answer's; an answer that raises defines nothing."""
-        try:
-            return Answer("", "mutant", code).exec_in(dict(self.solved) | GIVEN)
-        except Exception:
-            return dict(GIVEN)
+        with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # a mutant may look odd
+            try:
+                return Answer("", "mutant", code).exec_in(dict(self.solved) | GIVEN)
+            except Exception:
+                return dict(GIVEN)
 
     def _right(
         self,
@@ -375,29 +376,32 @@ def own_code(root: Path, name: str) -> list[NotebookNode]:
     ]
 
 
-def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any], dict[str, str]]:
+def namespace(root: Path, name: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Names that a lesson's own code (`own_code`) defines, and the source of its solution cells.
 
-    It runs in the folder of the notebook, beside the files released with it, with stand-ins where a notebook has them.
+    It runs in the folder of the notebook, beside the files released with it. Where a notebook has stand-ins, it has the
+    right functions for steps and for earlier lessons' exercises.
     """
     beside = root / "source" / name
     names: dict[str, Any] = {"__name__": "lesson"}
     solutions: dict[str, str] = {}
-    notebook, steps = read_lesson(root / "source" / f"{name}.py"), set(load_lesson(root / "grader_tests" / name).steps)
-    earlier: dict[str, str] = json.loads(given_data(notebook, name, steps))["earlier"]
-    session = renew()
+    steps = load_lesson(root / "grader_tests" / name).steps
+    right = right_functions.before(name)
+    right |= {step: Answer(step, "oracle", one.stand_in).load() for step, one in steps.items()}
     for cell in own_code(root, name):
-        marks, code = cell.metadata.get("nbgrader", {}), cell.source
-        if marks.get("solution"):
-            if not solved:
-                code = SOLUTION.sub(r"\1raise NotImplementedError()", code)
-            solutions[grade_id(cell)] = code
-        for function, lesson in earlier.items():
-            session.stand_ins.stand_in(function, lesson)
-        bound = contextlib.nullcontext() if marks.get("solution") else session.stand_ins.given()
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(beside if beside.is_dir() else root), bound:
-            made = compile(code, f"<{name}: {cell['id']}>", "exec", dont_inherit=True)
+        lent: dict[str, Any] = {}
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            solutions[grade_id(cell)] = cell.source
+        else:
+            lent = {one: f for one, f in right.items() if one in steps or one not in names}
+        own = {one: names[one] for one in lent if one in names}
+        names |= lent
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(beside if beside.is_dir() else root):
+            made = compile(cell.source, f"<{name}: {cell['id']}>", "exec", dont_inherit=True)
             exec(made, names)  # noqa: S102 - the course's own text
+        for one in [one for one, f in lent.items() if names.get(one) is f]:
+            del names[one]
+            names |= {one: own[one]} if one in own else {}
     return names, solutions
 
 

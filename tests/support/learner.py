@@ -37,6 +37,7 @@ class Learner:
         """Run code as a cell that came with the lesson; return what it printed, and the line below it."""
         stand_ins = current().stand_ins
         with stand_ins.given():
+            stand_ins.try_used(code)
             printed = self.run(code)
         return printed + stand_ins.credit()
 

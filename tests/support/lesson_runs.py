@@ -20,6 +20,7 @@ import contextlib, io, json
 import course.notebook.predictions as of_course
 from course.notebook.guess import as_text
 from course.notebook.guess import judge
+from course.notebook.session import current
 
 KNOWN, SEEN, FOUND, SHOW = json.loads({known!r}), [], [], of_course.predict
 
@@ -28,6 +29,7 @@ def record(question, guess=..., result=of_course.NO_RESULT):
     names, known = dict(get_ipython().user_ns), KNOWN[question]
     seen = {{"name": question, "untouched": guess is ...}}
     try:
+        current().stand_ins.try_used(known["proof"])
         seen["proof"] = bool(eval(known["proof"], names))
         given = result is not of_course.NO_RESULT
         if given and (known["kind"] != "choice" or as_text(result) in map(as_text, known["choices"])):
@@ -42,7 +44,6 @@ def record(question, guess=..., result=of_course.NO_RESULT):
 def find(code):
     import torch
     from course.notebook.experiment import experiment_report
-    from course.notebook.session import current
 
     with current().stand_ins.given(), torch.random.fork_rng():  # steps are not written
         names = dict(get_ipython().user_ns)

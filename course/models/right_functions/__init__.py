@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import Any
 
 import torch
@@ -24,6 +25,15 @@ def right_function(lesson: str, name: str) -> Callable[..., Any] | None:
         return None
     found = import_module(module)
     return getattr(found, name) if name in found.__all__ else None
+
+
+def before(lesson: str) -> dict[str, Callable[..., Any]]:
+    """The right functions for all exercises of earlier lessons; of two with one name, the later lesson's."""
+    found: dict[str, Callable[..., Any]] = {}
+    for module in sorted(one.name for one in iter_modules(__path__) if one.name < f"lesson_{lesson[:2]}"):
+        made = import_module(f"{__name__}.{module}")
+        found |= {name: getattr(made, name) for name in made.__all__}
+    return found
 
 
 def announce() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,7 @@ def test_a_front_end_gets_the_state_as_json(shell):
     asks = re.search(r"const STATE = `(.*?)`;", code, re.DOTALL)
     assert asks, "the expression that buttons.js sends to the kernel"
     expression = asks[1].replace("\\\n", "")
+    import_module("course.notebook.begin")  # by the lesson's first cell
     asked = shell.user_expressions({"state": expression})["state"]
     assert asked["status"] == "ok"
     assert json.loads(json.dumps(asked["data"]["application/json"])) == buttons.button_state()

@@ -102,6 +102,18 @@ def test_what_is_defined_in_a_given_cell_calls_what_the_running_cell_has(softmax
     assert softmax_lesson.run_given("print(shares(torch.zeros(2)))") == HALF + WAITS
 
 
+def test_what_an_answer_calls_is_tried_before_the_cell_and_not_in_it(softmax_lesson: Learner) -> None:
+    softmax_lesson.run(f"asked = []\n{RIGHT.replace('e =', 'asked.append(1); e =')}")
+    softmax_lesson.run("""
+        def softmax_with_temperature(x, temperature, dim=-1):
+            if not temperature > 0:
+                raise ValueError(f"temperature is {temperature}")
+            return softmax(x / temperature, dim)
+    """)
+    call = "asked.clear()\nsoftmax_with_temperature(torch.zeros(2), 1.0)\nprint(len(asked))"
+    assert softmax_lesson.run_given(call) == "1\n"
+
+
 def test_a_class_can_be_made_and_subclassed(learner: Learner) -> None:
     learner.run("begin('00_start')")
     said = learner.run_given(
@@ -115,7 +127,8 @@ def test_a_slider_draws_later_as_in_its_cell(softmax_lesson: Learner) -> None:
     softmax_lesson.names["as_in_this_cell"] = as_in_this_cell
     softmax_lesson.run_given(draw)
     html = softmax_lesson.run("print(later(torch.zeros(2)))")
-    assert html.startswith("[0.5, 0.5]<p") and "With the course&#x27;s `softmax`, until yours passes." in html
+    assert html.startswith("[0.5, 0.5]<p")
+    assert "With the course&#x27;s <code>softmax</code>, until yours passes." in html
     softmax_lesson.run(RIGHT)
     assert softmax_lesson.run("print(later(torch.zeros(2)))") == "[0.5, 0.5]\n"
     softmax_lesson.run("del softmax")
@@ -151,7 +164,7 @@ def test_a_cell_is_recognised_by_its_code_and_not_by_its_literals(kernel) -> Non
     assert cell + line in text
     kernel.run("import torch\nscores = torch.zeros(3)")
     shown = kernel.run(cell + line)
-    assert shown.error is None and "With the course&#x27;s `softmax`" in shown.html
+    assert shown.error is None and "With the course&#x27;s <code>softmax</code>" in shown.html
     assert kernel.run(cell + line.replace("largest", "greatest")).error is None
     assert "NotImplementedError" in kernel.run(cell).error
     assert kernel.run("print(type(softmax).__name__)").text == "function\n"
