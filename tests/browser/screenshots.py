@@ -23,6 +23,7 @@ from rich.console import Console
 
 from grading.class_report.html_page import class_page
 from grading.class_report.mistake_texts import MistakeTexts
+from grading.course_dir.lessons import MUSEUM
 from grading.course_dir.paths import CONFIG
 from grading.site.build import build_site
 
@@ -127,11 +128,12 @@ def _under(page: Page, first: Locator, last: Locator) -> bytes:
 
 
 def _site(course: Path) -> Path:
-    """The site of one lesson."""
+    """The site of one lesson and the bug museum."""
     (course / "source").mkdir(parents=True)
     (course / CONFIG).write_text("c = get_config()\n")
-    (course / "source" / f"{LESSON}.py").touch()
-    shutil.copytree(ROOT / "release" / LESSON, course / "release" / LESSON)
+    for name in (LESSON, MUSEUM):  # the first page has a link to it
+        (course / "source" / f"{name}.py").touch()
+        shutil.copytree(ROOT / "release" / name, course / "release" / name)
     shutil.copytree(ROOT / "docs" / "site", course / "docs" / "site")
     shutil.copy(ROOT / "docs" / "course.md", course / "docs")
     return build_site(course, course / "site", Console(quiet=True), workers=1).parent
