@@ -167,7 +167,8 @@ class Prover:
         self.lesson = load_lesson(root / "grader_tests" / name)
         self.solved, self.solutions = namespace(root, name)
         stubs = {one: SOLUTION.sub(r"\1raise NotImplementedError()", code) for one, code in self.solutions.items()}
-        self.stubs = self.solved | {one: self._defined(code)[one] for one, code in stubs.items()}
+        made = {one: Answer(one, "stub", code).exec_in(dict(self.solved))[one] for one, code in stubs.items()}
+        self.stubs = self.solved | made
         for one in (step for step in self.lesson.steps.values() if step.points):  # the lesson has no solutions to them
             self.solutions[one.name] = one.alternatives[0].code
             self.solved[one.name] = one.alternatives[0].exec_in(dict(self.solved) | GIVEN)[one.name]
