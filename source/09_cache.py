@@ -1165,7 +1165,7 @@ figures.show(figures.cache.beside_padding(causal_mask, padding[0]))
 #
 # *Difficulty ★★☆, importance ●○○, about 7 minutes.* **How small a window does the small model tolerate?** It was
 # trained without one. The function `shipped.losses_with(texts, mask=…)` takes a function that maps `T` to a mask, such
-# as `lambda T: window_mask(T, 8)`, and returns the loss of each token of these held-out texts of 96 tokens. Compute the
+# as `lambda T: sliding_window_mask(T, 8)`, and returns the loss of each token of these held-out texts of 96 tokens. Compute the
 # mean for windows from 1 to 96 and plot it. Your finding is the smallest window whose mean loss is less than 0.05 nats
 # above the loss with a window of 96.
 

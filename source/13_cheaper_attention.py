@@ -903,8 +903,8 @@ figures.show(drawn, caption="Only the page that was not full exists twice.")
 
 # %% [markdown]
 # If the two texts continued a document of 10,000 positions, the copy would still be one page. When a text is freed, the pages
-# that another text still has stay. `read` returns the same as a contiguous cache would; the `assert` in the cell above compares
-# it with the rows.
+# that another text still has stay. `read` returns the same as a contiguous cache would; the `assert` below the prediction
+# compared it with the rows.
 
 # %% [markdown]
 # ## 7. Eight bits

@@ -18,7 +18,7 @@ from .session import current
 from .stand_ins import credit_html, placeholder
 from .written_answer import register_answer_magic
 
-NAMES = ("begin", "check", "hint", "solution", "predict", "progress", "figures", "interactive")
+NAMES = ("begin", "check", "hint", "solution", "predict", "progress", "figures", "sliders")
 _originals: dict[str, Any] = {}
 
 

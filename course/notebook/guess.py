@@ -142,16 +142,16 @@ def wanted(known: Mapping[str, Any]) -> str:
         return "a number"
     if known["kind"] == "code":
         return "one line of code, between quotation marks"
-    shape = all(isinstance(entry, int) for entry in known["answer"])
-    return "a shape, such as (2, 3)" if shape else "a list of numbers, such as [0.5, 1]"
+    whole = all(isinstance(entry, int) for entry in known["answer"])
+    return "whole numbers, such as (2, 3)" if whole else "a list of numbers, such as [0.5, 1]"
 
 
 def answer_in_words(known: Mapping[str, Any]) -> str:
     """Write the answer as a learner would."""
     answer = known["answer"]
     if known["kind"] == "list":
-        shape = all(isinstance(entry, int) for entry in answer)
-        return str(tuple(answer)) if shape else str(answer)
+        whole = all(isinstance(entry, int) for entry in answer)
+        return str(tuple(answer)) if whole else str(answer)
     return f"{answer:g}" if isinstance(answer, float) else str(answer)
 
 

@@ -84,9 +84,9 @@ def test_a_wrong_guess_gets_its_sentence(known: dict[str, Any], guess: Any, said
         (NUMBER, [1, 2], "Expected a number, got `[1, 2]`."),
         (NUMBER, torch.zeros(3), "Expected a number, got `tensor([0., 0., 0.])`."),
         (NUMBER, "1/0", "Expected a number, got `1/0`."),
-        (SHAPE, "four", "Expected a shape, such as (2, 3), got `four`."),
-        (SHAPE, {"a": 1}, "Expected a shape, such as (2, 3), got `{'a': 1}`."),
-        (SHAPE, "__import__('os')", "Expected a shape, such as (2, 3), got `__import__('os')`."),
+        (SHAPE, "four", "Expected whole numbers, such as (2, 3), got `four`."),
+        (SHAPE, {"a": 1}, "Expected whole numbers, such as (2, 3), got `{'a': 1}`."),
+        (SHAPE, "__import__('os')", "Expected whole numbers, such as (2, 3), got `__import__('os')`."),
         (CODE, "y + 1", "`y + 1` raises NameError: name 'y' is not defined"),
         (CODE, "x =", "`x =` raises SyntaxError"),
     ],
@@ -107,7 +107,7 @@ def test_what_can_be_answered_and_the_answer_are_in_words() -> None:
     assert [wanted(known) for known in (CHOICE, NUMBER, SHAPE, TENSOR, CODE)] == [
         '"all", "none" or "the largest"',
         "a number",
-        "a shape, such as (2, 3)",
+        "whole numbers, such as (2, 3)",
         "a list of numbers, such as [0.5, 1]",
         "one line of code, between quotation marks",
     ]
