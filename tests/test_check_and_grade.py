@@ -67,7 +67,7 @@ def checked(notebook: NotebookNode, where: Path) -> dict[str, Outcome]:
         for cell in notebook.cells:
             if cell.cell_type == "code" and not is_left_out(cell.metadata, cell.source):
                 is_check = grade_id(cell).startswith("check_")
-                shown = kernel.run(f"float({cell.source.strip()})" if is_check else cell.source)
+                shown = kernel.run(f"float({cell.source}\n)" if is_check else cell.source)
                 if is_check:
                     said[grade_id(cell).removeprefix("check_")] = shown
         return {name: (float(shown.value), "not started" not in shown.html) for name, shown in said.items()}
