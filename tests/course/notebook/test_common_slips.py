@@ -13,7 +13,7 @@ from course.notebook.catalog import lessons
 from ...support.learner_kernel import Kernel, running_kernel
 from ...support.repository import ROOT
 
-BEGIN = "import course\nfrom course import begin, check, figures, hint, interactive, progress\nbegin('02_softmax')"
+BEGIN = "import course\nfrom course import begin, check, figures, hint, progress, sliders\nbegin('02_softmax')"
 RIGHT = """
 def softmax(x, dim=-1):
     e = (x - x.amax(dim, keepdim=True)).exp()
@@ -143,9 +143,11 @@ def test_a_name_that_was_given_away_is_told_of(kernel):
     assert "entropy is now a float, not a function: another cell has assigned to its name." in text
 
 
-@pytest.mark.parametrize("slip", ["check = 1", "figures = []", "from math import exp as begin", "def hint(f): pass"])
+@pytest.mark.parametrize(
+    "slip", ["check = 1", "figures = []", "sliders = 1", "from math import exp as begin", "def hint(f): pass"]
+)
 def test_a_name_of_the_courses_that_is_given_away_comes_back_and_is_told_of(kernel, slip):
-    name = re.search(r"check|figures|begin|hint", slip)[0]
+    name = re.search(r"check|figures|sliders|begin|hint", slip)[0]
     text = said(kernel, slip)
     assert text.startswith(f"**`{name}` belongs to the lesson.** This cell replaced it with a value of type ")
     assert kernel.run(f"{name} is course.{name}").value == "True"
