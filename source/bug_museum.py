@@ -574,9 +574,9 @@ verdict(not without_a_gradient(block), f"matrices without a gradient: {without_a
 
 
 # %% tags=["exercise"]
-def scaled(query, key):
-    scale = query.shape[-1] ** -0.5
-    return query @ key.mT / scale
+def scaled(q, k):
+    scale = q.shape[-1] ** -0.5
+    return q @ k.mT / scale
 
 
 # %% tags=["exercise"]
@@ -592,8 +592,8 @@ verdict(abs(spread - 1) < 0.1, f"scores of random queries and keys have the spre
 # [maxtext#1370](https://github.com/AI-Hypercomputer/maxtext/issues/1370)). Name a factor *scale* only if you multiply by it.
 #
 # ```diff
-# -     return query @ key.mT / scale
-# +     return query @ key.mT * scale
+# -     return q @ k.mT / scale
+# +     return q @ k.mT * scale
 # ```
 #
 # </details>

@@ -54,6 +54,11 @@ class Notebook:
         self.page.keyboard.press("Shift+Enter")
         self.page.keyboard.press("Shift+Enter")
 
+    def run_in(self, mark: str, code: str) -> Locator:
+        """The cell with a comment, after it ran code that keeps the comment: tests run in any order."""
+        self.write_and_run(mark, f"{code}  {mark}")
+        return self.cell(mark)
+
     def theme(self, name: str) -> None:
         self.menu("Settings", "Theme", f"JupyterLab {name}")
         expect(self.page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {name}")

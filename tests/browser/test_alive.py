@@ -52,7 +52,7 @@ def notebook(browser: Browser, address: str) -> Iterator[Notebook]:
 def test_a_sentence_that_is_typed_changes_the_maps_and_is_spoken(notebook):
     page, live = notebook.page, notebook.page.get_by_role("group", name="Your attention, alive")
     expect(page.locator("[class$='-still']")).to_be_hidden()  # the widget is in its place
-    weights = live.get_by_role("group", name="Weights, your softmax")
+    weights = live.get_by_role("group", name="Weights, softmax")
     box = live.get_by_role("textbox", name="Sentence")
     box.click()
     page.keyboard.press("Control+a")
