@@ -1,35 +1,39 @@
-"""Right functions for the warm-up with tensors."""
+"""Right functions for attention in one sitting."""
 
 from __future__ import annotations
 
+import math
+
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-__all__ = ["Line", "centre", "gradient_step", "twice"]
+from .lesson_03 import attention
 
-
-def twice(x: Tensor) -> Tensor:
-    """Every number of x, any shape, doubled."""
-    return x + x
+__all__ = ["attend_all", "attend_by_roles", "attend_once", "past_weights", "rooted_scores"]
 
 
-def centre(x: Tensor) -> Tensor:
-    """Each row of x (..., D) minus its mean."""
-    return torch.sub(x, torch.mean(x, -1, True))
+def attend_once(query: Tensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores (T,), weights (T,) and context (D,) of one query (D,) over the rows of x (T, D)."""
+    output, weights = attention(query[None], x, x)
+    return torch.mv(x, query), weights[0], output[0]
 
 
-class Line(nn.Module):
-    """slope * x + offset, by PyTorch's addcmul."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.slope, self.offset = (nn.Parameter(torch.zeros(())) for _ in range(2))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x, any shape -> the same shape."""
-        return torch.addcmul(self.offset, self.slope, x)
+def attend_all(x: Tensor) -> tuple[Tensor, Tensor]:
+    """PyTorch's unscaled attention of x (T, D) to itself: output (T, D) and weights (T, T)."""
+    return attention(x, x, x)
 
 
-def gradient_step(weights: Tensor, x: Tensor, y: Tensor, rate: float) -> Tensor:
-    """Weights (D,) after a step down the gradient of the mean squared error of x (B, D) @ weights against y (B,)."""
-    return weights - rate * 2 * (x @ weights - y) @ x / len(y)
+def attend_by_roles(x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, Tensor]:
+    """PyTorch's unscaled attention of x (T, D) in three roles: output (T, V) and weights (T, T)."""
+    return attention(*(torch.mm(x, matrix) for matrix in (W_q, W_k, W_v)))
+
+
+def rooted_scores(q: Tensor, k: Tensor) -> Tensor:
+    """The scores (T, T) of queries and keys (T, K), divided by the root of K."""
+    return torch.einsum("tk,sk->ts", q, k) / math.sqrt(q.shape[-1])
+
+
+def past_weights(scores: Tensor) -> Tensor:
+    """The softmax of each row of scores (T, T) up to the diagonal; 0 to the right of it."""
+    past = torch.ones_like(scores, dtype=torch.bool).tril()
+    return torch.softmax(torch.where(past, scores, -torch.inf), dim=-1)
