@@ -37,7 +37,7 @@ words = sentence.words  # The boat reached the river bank
 guess = [1, 1, 1, 1, 1, 1]  # one number per word
 
 # %% [markdown]
-# A model knows a word as a **vector**, a list of numbers. Real ones are learned and long. Ours are made up, and say how much a word has
+# A model knows a word as a **vector**, a list of numbers. Real ones are learned and long; ours are made up, and say how much a word has
 # to do with *water*, *motion* and *place*. Their table `x` has the shape `(T, D)`: `T` words, one row each, with `D` entries.
 
 # %% tags=["code"]
@@ -353,6 +353,7 @@ figures.show(figures.sitting.two_heads(maps, words))
 #
 # Your last two functions make the attention of a language model. It now works in all twelve heads:
 
+
 # %% tags=["model"]
 def my_attention(q, k, v):
     weights = past_weights(rooted_scores(q, k))
@@ -364,6 +365,7 @@ print(lm.write("The boat reached the river", my_attention))
 
 # %% [markdown]
 # The **loss** says how badly the model guesses the next word. Now leave out the root:
+
 
 # %% tags=["model"]
 def without_the_root(q, k, v):
@@ -377,6 +379,7 @@ print(lm.write("The boat reached the river", without_the_root))
 # ### Predict: without the triangle
 #
 # The root is back, and the triangle is gone. How does it write now?
+
 
 # %%
 def without_the_triangle(q, k, v):
@@ -420,7 +423,7 @@ print(small_lm.without_triangle())
 # \operatorname{softmax}\!\left(\frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}}\right) \mathbf{V}$$
 #
 # The rows of $\mathbf{Q}$, $\mathbf{K}$ and $\mathbf{V}$ are queries, keys and values; $d_k$ is `K`. It is from
-# [Attention Is All You Need](https://arxiv.org/abs/1706.03762) (2017). Next: lesson 1, the dot product.
+# [Attention Is All You Need](https://arxiv.org/abs/1706.03762) (2017).
 
 # %%
 progress()
