@@ -1,9 +1,10 @@
-"""The course's small language model, for lessons 01 to 14.
+"""The course's small language model, for lessons 00 to 14.
 
     lm = small_lm.load()
     lm.next_scores("The boat reached the river")    # logits of the next word, (N,)
     lm.look("The boat reached the river bank")      # queries, keys, values, scores and weights of one head
     lm.compare(softmax=softmax)                     # the loss with your softmax beside the loss with the built-in
+    lm.write("The boat reached the river", my_attention)  # text that it writes with your attention
 
 A token is a word or a sign of the stories in `course.models.river_town`. `tools/train_small_lm.py` trained the model
 on them; in lesson 08 learners train the same model, and `load(yours=True)` then opens theirs. Model and text have the
@@ -16,7 +17,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -31,9 +32,10 @@ from torch import Tensor
 from .data_folder import data_file, write_file
 from .modern_lm import BUILT_IN, Block, ModernLM
 from .river_town import capitalized, generate_stories
-from .swapped_parts import compare, parts_with
+from .swapped_parts import Refused, compare, parts_with
 
 FILE = "models/small_lm.safetensors"
+WITHOUT_TRIANGLE = "models/without_triangle.json"  # recorded by tools/train_small_lm.py
 KEPT = "small_lm.safetensors"  # the learner's, in their data folder
 ROWS, ROW = 4, 48  # `compare` takes this many texts of this many tokens
 CONTEXT = 128  # tokens; `loss` cuts longer texts. The texts of training had 96
@@ -134,6 +136,27 @@ class SmallLM(ModernLM):
         """
         paragraphs = [self.encode(story) for story in held_out().splitlines()]
         return compare(self, torch.stack([ids[:ROW] for ids in paragraphs if len(ids) >= ROW][:ROWS]), yours)
+
+    @torch.no_grad()
+    def write(self, start: str, my_attention: Callable[..., Any], words: int = 30, seed: int = 0) -> str:
+        """Continue a text by this many words, drawn one by one, with your attention in all heads; return all of it.
+
+        my_attention  (q, k, v), each (T, K), of one head -> (output, weights), as in lesson 00
+
+        If your function fails, a sentence that says so is returned instead.
+        """
+        ids, generator = self._encode_at_least(start, 1), torch.Generator().manual_seed(seed)
+        parts = parts_with({"my_attention": my_attention})
+        for _ in range(words):
+            try:
+                logits = self(ids, parts)[-1]
+            except Refused as failure:
+                return f"{failure}."
+            if not logits.isfinite().all():
+                return "my_attention: a result has NaN or infinity in it."
+            drawn = torch.multinomial(torch.softmax(logits, dim=-1), 1, generator=generator)
+            ids = torch.cat([ids, drawn])
+        return self.decode(ids)
 
     @torch.no_grad()
     def losses_with(self, ids: Tensor, **yours: Any) -> Tensor:
@@ -237,6 +260,16 @@ def keep(model: SmallLM, made_with: Iterable[Any] = ()) -> None:
     else:
         where = f"kept in {path}" if path else "not kept: saving is off here"
         print(f"Your model is {where}.")
+
+
+def without_triangle() -> str:
+    """What is recorded of the same model, trained without the triangle: its loss, and a text that it wrote."""
+    found = json.loads(files("course").joinpath(WITHOUT_TRIANGLE).read_text(encoding="utf-8"))
+    return (
+        f"Trained without the triangle for {found['steps']} steps ({found['date']}).\n"
+        f"Loss where it sees the next word: {found['seen']:.2f}; where it does not: {found['unseen']:.2f}.\n"
+        f"It writes: {found['text']}"
+    )
 
 
 def training_ids(words: int = 300_000) -> Tensor:

@@ -1,7 +1,7 @@
 """A learner's functions as parts of the small language model, and its loss with them.
 
-Each function has the signature of its exercise. The model adds what the exercise lacks: the `attention` of lesson 03
-knows no mask, so each query is given only the keys before it.
+Each function has the signature of its exercise. The model adds what the exercise lacks: lesson 00's attention takes one
+head of one text, and the `attention` of lesson 03 knows no mask, so each query is given only the keys before it.
 """
 
 from __future__ import annotations
@@ -205,6 +205,16 @@ def _swap_attention(attention: Yours) -> Changes:
     return {"attend": lambda _, q, k, v: _row_by_row(attention, q * q.shape[-1] ** -0.5, k, v)}
 
 
+def _swap_my_attention(attention: Yours) -> Changes:
+    """Lesson 00's attention, of one head of one text; it scales, and hides later keys, itself."""
+
+    def attend(_: Parts, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        heads = zip(*(vectors.flatten(0, 1) for vectors in (query, key, value)), strict=True)
+        return torch.stack([attention.output(v.shape, q, k, v) for q, k, v in heads]).view_as(value)
+
+    return {"attend": attend}
+
+
 def _swap_scale(scale: Yours) -> Changes:
     """Lesson 04's attention, or a number to multiply the scores by."""
     if isinstance(scale.function, int | float):
@@ -306,6 +316,7 @@ INCLUDES = {
 
 # The names of `compare`, by lesson -> how to put such a function into the model
 SWAPS: dict[str, Callable[[Yours], Changes]] = {
+    "my_attention": _swap_my_attention,  # 00
     "dot_product": _swap_dot_product,  # 01: dot
     "similarity_scores": _swap_similarity_scores,
     "softmax": _swap_softmax,  # 02

@@ -12,7 +12,8 @@ attend_all = exercise(
     see="Exercise: `attend_all(x)`",
     hints=(
         "`attend_once` asked with one vector. Which rows ask now, and how many rows do the scores have?",
-        "The dot products of all rows with all rows are one product of `x` and `x` on its side, (T, T). Softmax runs along "
+        "The dot products of all rows with all rows are one product of `x` and `x` on its side, (T, T). Softmax "
+        "runs along "
         "each row of it. The output is a product of the weights and `x`.",
         "`weights = torch.softmax(<x times x on its side>, dim=-1)`, then return `<weights times x>, weights`.",
     ),

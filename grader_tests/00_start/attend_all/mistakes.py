@@ -12,7 +12,8 @@ right.mistake("normalises_the_columns", {"dim=-1": "dim=0"}, loses=VALUES).feedb
     "Your softmax runs down the columns, so each column of the weights sums to 1. Each row must sum to 1."
 )
 right.mistake("does_not_turn_x", {"x @ x.T": "x @ x"}, loses=VALUES).feedback(
-    "You multiply `x` by `x` itself. A product takes rows of the first and *columns* of the second: turn the second one."
+    "You multiply `x` by `x` itself. A product takes rows of the first and *columns* of the second: turn the "
+    "second one."
 )
 right.mistake("compares_the_entries", {"x @ x.T": "x.T @ x"}, loses=VALUES).feedback(
     "You compare the columns of `x`, so the scores are (D, D). Compare its rows, which are the words: (T, T)."

@@ -11,8 +11,10 @@ attend_by_roles = exercise(
     result_names=("output", "weights"),
     see="Exercise: `attend_by_roles(x, W_q, W_k, W_v)`",
     hints=(
-        "`attend_all` used `x` three times. Which time did it ask, which time was it found, and which time was it summed?",
-        "First make queries, keys and values: `x` times each matrix. Scores are dot products of queries with keys, (T, T), "
+        "`attend_all` used `x` three times. Which time did it ask, which time was it found, and which time was "
+        "it summed?",
+        "First make queries, keys and values: `x` times each matrix. Scores are dot products of queries with "
+        "keys, (T, T), "
         "and the output is the weights times the values, (T, V).",
         "`q, k, v = <x times each of the three matrices>`, then your two lines of `attend_all`, with `q`, `k` and `v` "
         "instead of the three `x`.",

@@ -42,7 +42,8 @@ right.mistake(
     "multiplies_from_the_left", {"x @ W_q, x @ W_k, x @ W_v": "W_q @ x, W_k @ x, W_v @ x"}, loses=VALUES
 ).feedback("You multiply in the wrong order. A word is a row of `x`, so `x` comes first, and then the matrix.")
 right.mistake("does_not_turn_the_keys", {"q @ k.T": "q @ k"}, loses=VALUES).feedback(
-    "You multiply queries and keys without turning the keys. A product takes rows of the first and *columns* of the second."
+    "You multiply queries and keys without turning the keys. A product takes rows of the first and *columns* of "
+    "the second."
 )
 right.mistake("scores_the_entries", {"q @ k.T": "q.T @ k"}, loses=VALUES).feedback(
     "You turn the queries, so the scores are (K, K). Turn the keys: one row per query and one column per key, (T, T)."

@@ -12,7 +12,8 @@ attend_once = exercise(
     see="Exercise: `attend_once(query, x)`",
     hints=(
         "Three results, three steps. Which of them has one number per word, and which has one number per entry?",
-        "The scores are the dot products of `query` with all rows of `x`, (T,). Softmax keeps that shape. The context is a "
+        "The scores are the dot products of `query` with all rows of `x`, (T,). Softmax keeps that shape. The "
+        "context is a "
         "sum over the rows, so it has the shape of one row, (D,).",
         "`scores = <table> @ <vector>`, then `weights = torch.softmax(<what>, dim=0)`, and the context is "
         "`<one number per row> @ <table>`. Return all three, in this order.",

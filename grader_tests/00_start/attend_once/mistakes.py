@@ -11,7 +11,8 @@ right = attend_once.alternative("three_steps")
 right.mistake(
     "plain_average", {"torch.softmax(scores, dim=0)": "torch.full_like(scores, 1 / len(x))"}, loses=VALUES
 ).feedback(
-    "You give every word the same weight, so this is the plain average again. The weights are the softmax of the scores."
+    "You give every word the same weight, so this is the plain average again. The weights are the softmax of the "
+    "scores."
 )
 right.mistake("ignores_the_query", {"x @ query": "x @ x[ROW]"}, loses=VALUES).for_each(ROW=("-1", "0")).feedback(
     "You use a row of `x` instead of `query`. The vector that asks is an argument, and need not be one of the words."
@@ -54,7 +55,8 @@ right.mistake(
     "You divide by the lengths of the vectors, so your scores are cosines. Here a score is the plain dot product."
 )
 right.mistake("mixes_with_the_scores", {"weights @ x": "scores @ x"}, loses=VALUES).feedback(
-    "You sum the rows with the scores instead of the weights. The context is the sum of the rows, each times its *weight*."
+    "You sum the rows with the scores instead of the weights. The context is the sum of the rows, each times its "
+    "*weight*."
 )
 right.mistake("divides_the_context_by_the_words", {"weights @ x": "weights @ x / len(x)"}, loses=VALUES).feedback(
     "You divide the context by the number of words. The weights sum to 1, so the sum is an average already."

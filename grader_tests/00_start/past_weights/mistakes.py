@@ -9,7 +9,8 @@ VALUES, ZEROS, GRADIENTS, FORM = "weights up", "exactly", "gradients", "float64"
 right = past_weights.alternative("three_lines")
 
 right.mistake(masks.ignored, {"scores.masked_fill(later, -torch.inf)": "scores"}, loses=VALUES).feedback(
-    "You do not hide later words. Change their scores before the softmax, and keep what `masked_fill` returns: it makes a "
+    "You do not hide later words. Change their scores before the softmax, and keep what `masked_fill` returns: "
+    "it makes a "
     "new tensor."
 )
 right.mistake(masks.diagonal_blocked, {"triu(1)": "triu(0)"}, loses=VALUES).feedback(
@@ -40,12 +41,14 @@ right.mistake("fills_with_plus_infinity", {"-torch.inf": "torch.inf"}, loses=VAL
 right.mistake("fills_with_a_moderate_number", {"-torch.inf": "MODERATE"}, loses=ZEROS, clause="zeros").for_each(
     MODERATE=("-50.0", "-60.0", "-80.0")
 ).feedback(
-    "Your later weights are small, but not 0, because the score you fill in is not low enough. Which score has the exponential 0?"
+    "Your later weights are small, but not 0, because the score you fill in is not low enough. Which score has "
+    "the exponential 0?"
 )
 right.mistake("fills_with_a_small_number", {"-torch.inf": "MODERATE"}, loses=VALUES).for_each(
     MODERATE=("-1.0", "-10.0")
 ).feedback(
-    "You set later scores to a number that others reach, so these words still get a weight. Which score has the exponential 0?"
+    "You set later scores to a number that others reach, so these words still get a weight. Which score has the "
+    "exponential 0?"
 )
 right.mistake("multiplies_by_minus_infinity", loses=VALUES).patch("""
 - scores = scores.masked_fill(later, -torch.inf)

@@ -21,7 +21,8 @@ right.mistake(scores.power_divided, {"/ math.sqrt(q.shape[-1])": "* q.shape[-1] 
 right.mistake(
     scores.scaled_by_number_of_keys("scaled_by_the_number_of_words"), {"q.shape[-1]": "WORDS"}, loses=VALUES
 ).for_each(WORDS=("q.shape[0]", "len(k)", "q.numel()")).feedback(
-    "You divide by a root with the number of words in it. Count the *entries* of one query or key: the last number of the shape."
+    "You divide by a root with the number of words in it. Count the *entries* of one query or key: the last "
+    "number of the shape."
 )
 right.mistake("divides_by_a_constant", {"math.sqrt(q.shape[-1])": "CONSTANT"}, loses=VALUES).for_each(
     CONSTANT=("2", "math.sqrt(2)", "8", "32")
@@ -38,9 +39,7 @@ right.mistake(
 )
 right.mistake(
     "divides_queries_and_keys",
-    {
-        "q @ k.T / math.sqrt(q.shape[-1])": "(q / math.sqrt(q.shape[-1])) @ (k / math.sqrt(q.shape[-1])).T / math.sqrt(q.shape[-1])"
-    },
+    {"q @ k.T /": "(q / q.shape[-1] ** 0.5) @ (k / q.shape[-1] ** 0.5).T /"},
     loses=VALUES,
 ).feedback("You divide three times: queries, keys and scores. Divide once.")
 right.mistake(
@@ -52,7 +51,8 @@ right.mistake(scores.keys_times_queries, {"q @ k.T": "k @ q.T"}, loses=VALUES).f
     "You put keys in the rows of the scores. A row belongs to the word that asks: queries first, then keys."
 )
 right.mistake("does_not_turn_the_keys", {"k.T": "k"}, loses=VALUES).feedback(
-    "You multiply queries and keys without turning the keys. A product takes rows of the first and *columns* of the second."
+    "You multiply queries and keys without turning the keys. A product takes rows of the first and *columns* of "
+    "the second."
 )
 right.mistake("scores_the_entries", {"q @ k.T": "q.T @ k"}, loses=VALUES).feedback(
     "You turn the queries, so the scores are (K, K). Turn the keys: one row per query and one column per key, (T, T)."

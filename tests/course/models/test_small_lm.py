@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +16,7 @@ from safetensors.torch import load_file, save_file
 import course
 from course.models import small_lm
 from course.models.right_functions import (
+    lesson_00,
     lesson_01,
     lesson_02,
     lesson_03,
@@ -184,7 +186,14 @@ def test_a_head_is_made_of_its_parts(lm):
         lm.look(SENTENCE, layer=3)
 
 
+def in_two_dimensions(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The attention that learners put together in lesson 00."""
+    weights = lesson_00.past_weights(lesson_00.rooted_scores(q, k))
+    return weights @ v, weights
+
+
 RIGHT = {
+    "my_attention": in_two_dimensions,
     "dot_product": lesson_01.dot,
     "similarity_scores": lesson_01.similarity_scores,
     "softmax": lambda x, dim=-1: (x - x.amax(dim, True)).exp() / (x - x.amax(dim, True)).exp().sum(dim, True),
@@ -255,6 +264,8 @@ WRONG = {
         "softmax_with_temperature": lambda x, temperature, dim=-1: torch.softmax(x * temperature, dim)
     },
     "no scaling": {"scale": 1.0},
+    "no root": {"my_attention": lambda q, k, v: (lesson_00.past_weights(q @ k.T) @ v, k)},
+    "no triangle": {"my_attention": lesson_04.scaled_dot_product_attention},
     "attention that scales by itself": {"attention": lesson_04.scaled_dot_product_attention},
     "no mask": {"mask": lambda T: torch.zeros(T, T, dtype=torch.bool)},
     "a mask that is off by one": {"mask": lambda T: torch.ones(T, T).triu(2).bool()},
@@ -292,6 +303,9 @@ FAILING = {
         "mask": lambda T: torch.zeros(T, T)
     },
     "attention: expected (output, weights), got torch.float32 of shape (4, 4, 1, 24)": {"attention": lambda q, k, v: q},
+    "my_attention: expected torch.float32 of shape (48, 24), got torch.float32 of shape (48, 48)": {
+        "my_attention": lambda q, k, v: (q @ k.T, v)
+    },
     "dot_product: expected torch.float32 of shape (), got a value of type float": {"dot_product": lambda a, b: 0.5},
     "project_qkv: expected (query, key, value), got a tuple of 2": {"project_qkv": lambda x, *matrices: (x, x)},
     "<lambda>: expected an nn.Module, got a value of type int": {"module": lambda d_model, n_heads: 4},
@@ -309,6 +323,64 @@ def test_what_goes_wrong_in_a_function_is_reported_in_one_line(lm, told: str, ca
 def test_a_module_with_other_weights_is_reported(lm, capsys):
     assert math.isnan(lm.compare(module=torch.nn.Linear)[0])
     assert capsys.readouterr().out.startswith("Linear does not take the model's weights: RuntimeError: ")
+
+
+START = "The boat reached the river"
+
+
+def test_it_writes_with_an_attention_of_lesson_00(lm):
+    text = lm.write(START, in_two_dimensions)
+    assert text == lm.write(START, in_two_dimensions)
+    assert text.startswith(START)
+    ids, drawn = lm.encode(START), torch.Generator().manual_seed(0)
+    for _ in range(30):
+        ids = torch.cat([ids, torch.multinomial(lm(ids)[-1].softmax(-1), 1, generator=drawn)])
+    assert text == lm.decode(ids)
+    assert lm.write(START, in_two_dimensions, words=0) == START
+    assert lm.write(START, in_two_dimensions, seed=1) != text
+
+
+def variety(text: str) -> float:
+    """The share of different words among those that follow the start."""
+    written = small_lm.split_words(text)[5:]
+    return len(set(written)) / len(written)
+
+
+def test_lesson_00_is_right_about_texts_without_the_root_and_without_the_triangle(lm):
+    """The texts that the lesson prints; over more seeds, so that it is not luck."""
+
+    def without_the_root(q, k, v):
+        weights = lesson_00.past_weights(q @ k.T)
+        return weights @ v, weights
+
+    texts = {
+        attention: [lm.write(START, attention, seed=seed) for seed in range(5)]
+        for attention in (in_two_dimensions, without_the_root, lesson_04.scaled_dot_product_attention)
+    }
+    whole, rootless, open_ended = ([variety(text) for text in some] for some in texts.values())
+    assert min(whole) > 0.55
+    assert max(rootless) < 0.5
+    assert min(open_ended) > 0.55
+
+
+def test_what_goes_wrong_while_it_writes_is_a_sentence(lm):
+    def unwritten(q, k, v):
+        raise NotImplementedError
+
+    assert lm.write(START, unwritten) == "my_attention is not written yet."
+    assert lm.write(START, lambda q, k, v: v) == (
+        "my_attention: expected (output, weights), got torch.float32 of shape (5, 24)."
+    )
+    assert lm.write(START, lambda q, k, v: (v / 0, v)) == "my_attention: a result has NaN or infinity in it."
+
+
+def test_the_record_of_a_model_without_the_triangle_says_what_the_lesson_says():
+    found = json.loads(files("course").joinpath(small_lm.WITHOUT_TRIANGLE).read_text(encoding="utf-8"))
+    assert found["seen"] < 0.05
+    assert found["unseen"] > 4
+    shown = small_lm.without_triangle()
+    assert f"{found['seen']:.2f}; where it does not: {found['unseen']:.2f}." in shown
+    assert shown.endswith(found["text"])
 
 
 def test_a_function_that_changes_its_arguments_does_not_harm_the_model(lm):
