@@ -85,13 +85,15 @@ for word, vector in zip(words, x.tolist()):
 
 # %% [markdown]
 # Then **softmax** turns scores into **weights**: it takes $e^{\text{score}}$, which is positive and grows with the score, and divides
-# by the sum, so that the weights sum to 1. The **context** of *bank* is the sum of all vectors, each times its weight.
+# by the sum, so that they sum to 1. The **context** of *bank* is the sum of all vectors, each times its weight.
 
 # %% tags=["code"]
 powers = [math.exp(score) for score in scores]
 weights = [power / sum(powers) for power in powers]
 print("weights:", [round(weight, 2) for weight in weights])
-context = [sum(w * entry for w, entry in zip(weights, column)) for column in x.T.tolist()]
+context = [0.0, 0.0, 0.0]
+for weight, vector in zip(weights, x.tolist()):
+    context = [so_far + weight * entry for so_far, entry in zip(context, vector)]
 print("context:", [round(entry, 2) for entry in context])
 
 # %% [markdown]
@@ -139,8 +141,8 @@ figures.show(figures.sitting.beside(guess, attend_once(x[5], x)[1], words))
 #
 # ## 4. Every word asks
 #
-# If each row of `x` asks, the scores are a table `(T, T)`: a row for each word that asks, a column for each that is asked. One product
-# computes it: `A @ B` takes the rows of `A` and the *columns* of `B`, and `.T` swaps rows and columns.
+# If each row of `x` asks, the scores are a table `(T, T)`: a row for each word that asks. One product computes it: `A @ B`
+# takes the rows of `A` and the *columns* of `B`, and `.T` swaps rows and columns.
 #
 # ### Exercise: `attend_all(x)`
 #
@@ -238,7 +240,7 @@ grade(attend_by_roles)
 figures.show(figures.sitting.weights_of(attend_by_roles(x, W_q, W_k, W_v)[1], words))
 
 # %% [markdown]
-# Now *bank* finds *river*, and *reached* finds *boat*, who did it.
+# Now *bank* finds *river*, and *reached* finds *boat*.
 #
 # ## 6. The root
 #
@@ -261,7 +263,7 @@ predict("the largest weight", ...)
 #
 # *Difficulty ★☆☆, importance ●●●, about 2 minutes.*
 #
-# Return the scores of all queries with all keys, divided so, for any `K`.
+# Return the scores of all queries with all keys, divided so.
 #
 # **Worked example.** The query $(1, 1, 1, 1)$ and the key $(5, 1, 0, 0)$ have the dot product 6. The root of 4 is 2, so the score is 3.
 
@@ -347,11 +349,11 @@ figures.show(figures.sitting.two_heads(maps, words))
 
 # %% [markdown]
 # The left head looks at the word just before. So *bank* finds *river*, but this head would take any word there. A head asks one kind of
-# question, so a model has several (lesson 6).
+# question, so a model has several.
 #
 # ## 9. It writes
 #
-# Your last two functions make the attention of a language model. It now works in all twelve heads:
+# Your last two functions make the attention of a language model, here in all twelve heads:
 
 
 # %% tags=["model"]
@@ -378,7 +380,8 @@ print(lm.write("The boat reached the river", without_the_root))
 # %% [markdown]
 # ### Predict: without the triangle
 #
-# The root is back, and the triangle is gone. How does it write now?
+# The model learned with the root, and without it the text falls to pieces. Now the root is back, and the triangle is gone. How does it
+# write?
 
 
 # %%
