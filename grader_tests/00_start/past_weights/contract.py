@@ -11,7 +11,7 @@ past_weights = exercise(
     see="Exercise: `past_weights(scores)`",
     hints=(
         "Which columns may row 0 use, and which row 1? Mark the cells that are left over on paper: where are they?",
-        "$e^{-\\infty}$ is 0. If every score to the right of the diagonal is −∞ *before* the softmax, its weight "
+        "e to the power of −∞ is 0. If every score to the right of the diagonal is −∞ *before* the softmax, its weight "
         "is 0 and the "
         "rest of the row sums to 1.",
         "`later = <ones of this shape, only those to the right of the diagonal, as bool>`, then "
