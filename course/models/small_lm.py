@@ -267,7 +267,7 @@ def without_triangle() -> str:
     found = json.loads(files("course").joinpath(WITHOUT_TRIANGLE).read_text(encoding="utf-8"))
     return (
         f"Trained without the triangle for {found['steps']} steps ({found['date']}).\n"
-        f"Loss where it sees the next word: {found['seen']:.2f}; where it does not: {found['unseen']:.2f}.\n"
+        f"Loss where it sees the next word: {found['seen']:.3f}; where it does not: {found['unseen']:.2f}.\n"
         f"It writes: {found['text']}"
     )
 
