@@ -103,16 +103,20 @@ right.mistake(
     gradients.cut("detaches_the_scores", what="the scores"),
     {"scores.masked_fill": "scores.detach().masked_fill"},
     loses=GRADIENTS,
+    clause="gradients",
 )
 right.mistake(numbers.result_float32(of="the scores"), loses=FORM)
-right.mistake(numbers.result_float64(of="the scores"), loses=FORM)
+right.mistake(numbers.result_float64(of="the scores"), loses=FORM, clause="dtype")
 right.mistake(numbers.computed_in_float32(what="the scores"), loses=FORM)
 right.mistake(
     numbers.default_device(where="`scores`", what="the mask"),
     {"torch.ones_like(scores)": "torch.ones(scores.shape)"},
     loses=FORM,
+    clause="device",
 )
-right.mistake(arguments.argument_changed("fills_the_scores", what="the scores"), loses="scores, contiguous").patch("""
+right.mistake(
+    arguments.argument_changed("fills_the_scores", what="the scores"), loses="scores, contiguous", clause="purity"
+).patch("""
 - scores = scores.masked_fill(later, -torch.inf)
 + kept = scores.masked_fill(later, -torch.inf)
 + scores.data.masked_fill_(later, -torch.inf)
