@@ -395,7 +395,7 @@ figures.show(figures.tensors.overshooting())
 # %% [markdown]
 # ## 8. Optimizers
 #
-# An **optimizer** steps for all parameters of a module. `SGD`, stochastic gradient descent, takes the same step as yours. Every
+# An **optimizer** takes this step for all parameters of a module. `SGD`, stochastic gradient descent, takes the same step as yours. Every
 # training loop contains the four commented lines below.
 
 

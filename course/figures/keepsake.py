@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ..notebook import catalog
 from ..notebook.saved_progress import ProgressStore
 from ..notebook.session import current
+from ..notebook.warm_ups import counts
 from ..report import display_html
-from ..warm_ups import counts
 from .base import described, html
 from .themes import CLASS
 

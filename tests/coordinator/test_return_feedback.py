@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import ExportApp
 from rich.console import Console
 
-from course import warm_ups
+from course.notebook import warm_ups
 from grading.cli import main
 from grading.cli.arguments import NEEDS_A_PERSON
 from grading.coordinator.grade_class import grade_class
