@@ -395,8 +395,8 @@ figures.show(figures.tensors.overshooting())
 # %% [markdown]
 # ## 8. Optimizers
 #
-# An **optimizer** takes this step for all parameters of a module. `SGD`, stochastic gradient descent, takes the same step as yours. Every
-# training loop contains the four commented lines below.
+# An **optimizer** takes this step for all parameters of a module. `SGD`, stochastic gradient descent, takes the same step as yours.
+# Every training loop contains the four commented lines below.
 
 
 # %% tags=["code"]

@@ -28,7 +28,7 @@ def concerns(course: Course) -> list[Concern]:
     """List the students who may need help.
 
     They have not handed in a lesson that half of the class has handed in, or in each of their latest two lessons they
-    earned less than half of the points and less than the class's median. Warm-ups are optional, so they tell nothing.
+    earned less than half of the points and less than the class's median. Warm-ups are left out: they are optional.
     """
     return [Concern(student, why) for student in course.students if (why := tuple(_reasons(course, student)))]
 
