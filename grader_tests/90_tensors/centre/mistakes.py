@@ -121,8 +121,9 @@ right.mistake(
 ).feedback(
     "You transpose to line up the means, which works only if `x` has two dimensions. `keepdim=True` works for any."
 )
-centre.mistake(numbers.default_device(what="the matrix", where="`x`"), loses="float64", clause="device").full_code("""
+centre.mistake(numbers.default_device(what="the result", where="`x`"), loses="float64", clause="device").full_code("""
 def centre(x):
-    keep = torch.eye(x.shape[-1], dtype=x.dtype) - 1 / x.shape[-1]
-    return x @ keep
+    out = torch.zeros(x.shape, dtype=x.dtype)
+    out += x - x.mean(-1, keepdim=True)
+    return out
 """)
