@@ -31,6 +31,7 @@ from .lessons_folder import NEW_FOLDER, UnusableFolder, default_folder, fill_fol
 from .notebook import catalog, check, hand_in, progress
 from .notebook.saved_notebook import SavedNotebook, read
 from .notebook.session import current
+from .notebook.warm_ups import counts
 from .report import Report, display
 
 POLL = 0.2  # seconds between two looks at a watched file
@@ -220,7 +221,7 @@ def _progress(options: argparse.Namespace) -> int:
         raise UnusableFile(
             "No Python file in this folder answers an exercise. Name a file: attention progress my_answers.py"
         )
-    done = bool(files) or not any(line.next for line in progress.saved_lessons(session))
+    done = bool(files) or not any(line.next for line in progress.saved_lessons(session) if counts(line.lesson))
     for path in files:
         names, complete = run_file(path)
         _start_lesson(path, names, options.lesson)

@@ -6,18 +6,18 @@
 # ---
 
 # %% [markdown]
-# # Lesson 0: A warm-up with tensors
+# # Warm-up: Tensors
 #
-# **Attention** is the part of a language model that lets each word gather information from the other words. You will build it, one
-# function at a time. **How do you write an answer and get help, and which parts of PyTorch do you need?**
+# Attention is arithmetic on tables of numbers. **Which parts of PyTorch does it need, and how does a model learn with them?** This
+# notebook is optional: take it before lesson 0 if PyTorch is new to you, or later, when a line of code puzzles you.
 #
 # **You will build** `twice`, `centre`, `Line` and `gradient_step`, one step of training.
 #
-# **You need** basic Python: functions, lists and `import`. It helps to have seen a class.
+# **You need** basic Python: functions, lists, `import`, and a glimpse of classes.
 #
 # **Time:**
 #
-# Run the cells in order, with Shift+Enter. If you see a `NameError`, run the first cell again.
+# Run the cells in order, with Shift+Enter.
 
 # %%
 import math
@@ -27,53 +27,46 @@ import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, sliders, solution
 from torch import nn
 
-begin("00_start")
+begin("90_tensors")
 
 # %% [markdown]
-# ## The short way, if you know PyTorch
+# ## 1. Tensors
 #
-# Do the four exercises that have points: about 5 minutes. A failed check names the section to read.
-#
-# ## 1. How a lesson works
-#
-# A **tensor** is a grid of numbers with any number of dimensions. Its `shape` lists the size of each dimension, and its `dtype`
-# is the type of its entries. Operations work on all entries at once.
+# A **tensor** is a grid of numbers with any number of dimensions. Its `shape` lists the size of each dimension, and its `dtype` is
+# the type of its entries. Operations work on all entries at once.
 
 # %% tags=["code"]
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-print("shape:", tuple(x.shape))
+print("shape:", tuple(x.shape), "dtype:", x.dtype)  # 32 bits per number by default
 print("plus 10:", (x + 10).tolist())
-print("dtype:", x.dtype)  # 32 bits per number by default
 
 # %% [markdown]
-# Dimensions are counted from 0, or from the end: `dim=-1` is the last. A tensor of shape `()` holds a single number, and
-# `(..., 3)` stands for any shape that ends in 3.
+# Dimensions count from 0, or from the end: `dim=-1` is the last. The shape `()` is that of a single number, and `(..., 3)` stands
+# for any shape that ends in 3.
 
 # %% tags=["picture"]
 # @title Three shapes and their dimensions
 figures.show(figures.tensors.shapes())
 
 # %% [markdown]
-# `torch.tensor(…)` makes a tensor, and `torch.Tensor` is its type. Write `1.0` rather than `1`: `mean` fails on integers.
-#
 # ### Exercise: `twice(x)`
 #
 # *Difficulty ★☆☆, importance ●○○, about 2 minutes.*
 #
-# Double every number of `x`. Leave `x` itself unchanged: the caller may still need it.
+# Double every number of `x`.
 #
 # Worked example: `twice(torch.tensor([1, -2, 0.5]))` is `[2, -4, 1]`.
 #
-# The next two cells hold your answer and its check. Try a wrong answer first, such as `return x + 2`: `check` names the mistakes
-# that it recognises. It runs a few examples, then *practice cases*: the graded cases with different numbers.
+# Write your answer into the next cell, then run it and the check. Try a wrong one first, such as `return x + 2`: `check` knows many
+# mistakes by name. If you are stuck, `hint(twice)` helps in three stages.
 
 
 # %% nbgrader={"grade": false, "grade_id": "twice", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def twice(x: torch.Tensor) -> torch.Tensor:
-    """Every number of x, doubled.
+    """Return every number of x, doubled, as a new tensor: x itself stays unchanged.
 
-    x: any shape
-    returns: the same shape and dtype
+    x: any shape, float32 or float64
+    returns: the same shape and dtype, computed from x by PyTorch (section 5 says why)
     """
     ### BEGIN SOLUTION
     return 2 * x
@@ -89,94 +82,54 @@ grade(twice)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Later cells use your function once it passes, and the course's until then, which a line below the cell says. So you can skip an
-# exercise and come back.
-
-# %% tags=["code"]
-print(twice(torch.tensor([0.5, 21.0])).tolist())
-
-# %% [markdown]
-# A report that fails ends with the call of a hint, such as `hint(twice)`. It gives a question, then the idea, then an outline of the
-# code, and repeats what you had. Once you pass, or after three tries and three hints, `solution(twice)` shows correct answers, if your
-# course provides them. `progress()` checks all exercises, and the next lesson remembers the result.
-#
-# Only exercises earn points. In a *prediction*, replace the `...` with your guess before you run the cell.
+# You can skip an exercise: later cells use the course's function until yours passes.
 #
 # ## 2. Shapes that stretch
 #
-# PyTorch combines different shapes by **broadcasting**. It lines them up *from the right*. A dimension that has size 1, or is
-# missing on the left, is *stretched*: its entries are repeated until it fits.
-#
-# ### Predict: a column plus a row
-#
-# `column` is `(3, 1)`, `row` is `(4,)`. What shape does their sum have?
-
-# %%
-column, row = torch.tensor([[0.0], [10.0], [20.0]]), torch.tensor([1.0, 2.0, 3.0, 4.0])
-# A shape, such as (2, 5)
-predict("the shape of the sum", ..., (column + row).shape)
+# PyTorch combines different shapes by **broadcasting**: it lines them up *from the right*, and *stretches* a dimension that has
+# size 1, or is missing on the left. So a column, `(3, 1)`, plus a row, `(4,)`, is a table, `(3, 4)`:
 
 # %% tags=["picture"]
-# @title How the column and the row stretch
+# @title How a column and a row stretch
+column, row = torch.tensor([[0.0], [10.0], [20.0]]), torch.tensor([1.0, 2.0, 3.0, 4.0])
 figures.show(figures.broadcast(column, row), caption="a is the column, b the row.")
 
 # %% [markdown]
-# ### Exercise: a table of gaps (extra)
+# ### Exercise: a table of gaps
 #
-# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* Tools: `-` and `None`.
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.* Tools: `-` and `None`.
 #
-# An exercise without points is for practice. **In sections 2 to 4, each takes one line with the tools that it names:**
-# no loop, and no function that does the whole task. In an index, `:` keeps a dimension and `None` inserts one of size
-# 1: if `a` is `(3,)`, `a[:, None]` is a column, `(3, 1)`.
+# An exercise without points takes one line with its tools: no loop, and no function for the whole task. In an index, `:` keeps a
+# dimension and `None` inserts one of size 1: if `a` is `(3,)`, `a[:, None]` is a column.
 #
-# Return the table with `b[n] - a[m]` in row m, column n.
+# Return the table with `b[j] - a[i]` in row i, column j.
 #
-# Worked example (tensors are shown as lists): `a = [0, 10]` and `b = [1, 2, 3]` make `[[1, 2, 3], [-9, -8, -7]]`.
+# Worked example: `a = [0, 10]` and `b = [1, 2, 3]` make `[[1, 2, 3], [-9, -8, -7]]`.
 
 
 # %%
 def gaps(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """b[n] - a[m] for every m and n. a: (M,); b: (N,); returns: (M, N)"""
+    """Return b[j] - a[i] for every i and j. a: (T,); b: (S,); returns: (T, S)"""
     raise NotImplementedError  # replace this line with your code
 
 
 # %%
-check(gaps)  # stuck? hint(gaps)
+check(gaps)
 
 # %% [markdown]
-# ### Exercise: a chessboard (extra)
+# ### Exercise: a staircase
 #
-# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after
-# division by 2.
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.* Tools: `torch.arange`, `None` and `<=`.
 #
-# Return a table in which 0 and 1 alternate, with 0 at the top left. `torch.arange(4)` is `[0, 1, 2, 3]`.
-#
-# Worked example: `chessboard(2, 3)` is `[[0, 1, 0], [1, 0, 1]]`.
-
-
-# %%
-def chessboard(rows: int, columns: int) -> torch.Tensor:
-    """0 and 1, alternating. returns: (rows, columns)"""
-    raise NotImplementedError  # replace this line with your code
-
-
-# %%
-check(chessboard)
-
-# %% [markdown]
-# ### Exercise: a staircase (extra)
-#
-# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `torch.arange`, `None`, `<=`, which compares entry by entry.
-#
-# Return a table that is True where the column number is at most the row number, and False elsewhere. In lesson 5, this pattern
-# hides from each word the words after it.
+# Return a table that is True where the column's number is at most the row's. `torch.arange(3)` is `[0, 1, 2]`. (In lesson 5 this
+# pattern hides later words from each word.)
 #
 # Worked example: `staircase(2)` is `[[True, False], [True, True]]`.
 
 
 # %%
 def staircase(n: int) -> torch.Tensor:
-    """True on the diagonal and below. returns: (n, n), bool"""
+    """Return True on the diagonal and below it. returns: (n, n), bool"""
     raise NotImplementedError  # replace this line with your code
 
 
@@ -184,51 +137,29 @@ def staircase(n: int) -> torch.Tensor:
 check(staircase)
 
 # %% tags=["picture"]
-# @title Three tables, each made by stretching a column and a row
-figures.show(
-    figures.tensors.stretched(gaps, chessboard, staircase),
-)
+# @title Two tables, each made by stretching a column and a row
+figures.show(figures.tensors.stretched(gaps, staircase))
 
 # %% [markdown]
 # ## 3. One number per row
 #
-# `x.mean(dim=-1)` takes the mean of each row. The last dimension disappears: if `x` is `(4, 3)`, the means are `(4,)`.
-#
-# ### Predict: rows minus their means
-#
-# `x` is `(4, 3)`. What is `x - x.mean(dim=-1)`?
-
-# %%
-x = torch.arange(12.0).reshape(4, 3)
-# "each row minus its mean", "each column minus a number" or "an error"
-predict("x minus its means", ...)
-
-# %% tags=["picture"]
-# @title Without keepdim, and with it
-try:
-    x - x.mean(dim=-1)
-except RuntimeError as error:
-    print("Without keepdim:", error)
-print("With keepdim:   ", tuple((x - x.mean(dim=-1, keepdim=True)).shape))
-
-# %% [markdown]
-# `keepdim=True` keeps the dimension, with size 1: the means are a column, `(4, 1)`, and stretch along the rows.
+# If `x` is `(4, 3)`, `x.mean(dim=-1)` has the mean of each row, and its shape is `(4,)`. So `x - x.mean(dim=-1)` is an error,
+# because 4 meets 3. With `keepdim=True` the means stay a column, `(4, 1)`, which stretches along the rows.
 #
 # ### Exercise: `centre(x)`
 #
 # *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
 #
-# Subtract each row's mean from that row, and leave `x` unchanged. Rows run along the last dimension. Any number of dimensions may
-# come before it.
+# Subtract from each row its mean. Rows run along the last dimension.
 #
-# Worked example: the rows `(1, 3)` and `(10, 30)` have means 2 and 20, so they become `(-1, 1)` and `(-10, 10)`.
+# Worked example: the rows `(1, 3)` and `(10, 30)` have the means 2 and 20, so they become `(-1, 1)` and `(-10, 10)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "centre", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def centre(x: torch.Tensor) -> torch.Tensor:
-    """Each row minus its own mean.
+    """Return each row minus its own mean, as a new tensor: x itself stays unchanged.
 
-    x: (..., D)
+    x: (..., D), float32 or float64; any dimensions may come before the rows, or none
     returns: (..., D), the same dtype
     """
     ### BEGIN SOLUTION
@@ -249,12 +180,10 @@ grade(centre)
 figures.show(figures.tensors.centred(centre))
 
 # %% [markdown]
-# ### Is it a bug? A mean without `keepdim`
+# ### Predict: a mean without `keepdim`
 #
-# #### Predict: right or wrong?
-#
-# Somebody forgets `keepdim`. Because `square` is `(3, 3)`, there is no error. Is `square - square.mean(dim=-1)` each row minus its
-# mean?
+# `square` is `(3, 3)`, so there is no error. Is `square - square.mean(dim=-1)` each row minus its mean? Put your guess in place of
+# the dots before you run the cell.
 
 # %%
 square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 6.0]])
@@ -262,52 +191,25 @@ square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 6.0]])
 predict("centring a square without keepdim", ...)
 
 # %% tags=["picture"]
-print("means afterwards, without keepdim:", (square - square.mean(dim=-1)).mean(dim=-1))
-print("means afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdim=True)).mean(dim=-1))
-
-# %% tags=["picture"]
 # @title Without keepdim, and with it: what is subtracted from what
 figures.show(figures.tensors.without_mean(square, keepdim=False))
 figures.show(figures.tensors.without_mean(square, keepdim=True))
 
 # %% [markdown]
-# The first *column* loses the mean of the first *row*, and so on. This mistake is common and silent. Test with sizes that are all
-# different, as `check` does.
+# The first *column* loses the mean of the first *row*, and so on. Test with sizes that are all different, as `check` does.
 #
-# ## 4. Mixing and picking rows
+# ### Exercise: shares of a whole
 #
-# If `A` is `(T, S)` and `B` is `(S, D)`, their **matrix product** `A @ B` is `(T, D)`. A row of `A` has one weight for each row of
-# `B`: multiply each row of `B` by its weight, then add them up.
-
-# %% tags=["picture"]
-# @title A matrix product mixes rows
-figures.show(figures.tensors.mixed_rows())
-
-# %% [markdown]
-# If `w` is a list, `(S,)`, then `A @ w` has one number per row of `A`: the entries of the row times those of `w`, added up.
+# *Difficulty ★☆☆, importance ●●○, about 2 minutes.* Tools: `/`, and `.sum`, which takes `dim` and `keepdim` as `.mean` does.
 #
-# ### Predict: a matrix times a list (extra)
-#
-# `x` is `(5, 3)`, `w` is `(3,)`. What is the shape of `x @ w`?
-
-# %%
-# A shape, such as (2, 5)
-predict("the shape of a matrix times a list", ..., (torch.ones(5, 3) @ torch.ones(3)).shape)
-
-# %% [markdown]
-# ### Exercise: shares of a whole (extra)
-#
-# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `/`, and `.sum`, which takes `dim` and `keepdim` as `.mean`
-# does.
-#
-# All numbers of `x` are positive. Divide each row by its sum.
+# Divide each row of positive numbers by its sum. (Softmax, in lesson 2, ends in this way.)
 #
 # Worked example: `[[1, 3], [2, 2]]` becomes `[[0.25, 0.75], [0.5, 0.5]]`.
 
 
 # %%
 def shares(x: torch.Tensor) -> torch.Tensor:
-    """Each row divided by its sum. x: (..., D); returns: (..., D)"""
+    """Return each row divided by its sum. x: (..., D); returns: (..., D)"""
     raise NotImplementedError  # replace this line with your code
 
 
@@ -315,94 +217,23 @@ def shares(x: torch.Tensor) -> torch.Tensor:
 check(shares)
 
 # %% [markdown]
-# ### Exercise: means so far (extra)
+# ## 4. Mixing rows
 #
-# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Tools: your `staircase` and `shares`, `len`, `.float()`, `@`.
-#
-# Row t of the result is the mean of rows 0 to t of `x`. Attention also mixes rows, but its shares depend on the words.
-#
-# Worked example: `[[2], [4], [9]]` becomes `[[2], [3], [5]]`.
-
-
-# %%
-def running_means(x: torch.Tensor) -> torch.Tensor:
-    """Row t is the mean of rows 0 to t. x: (T, D); returns: (T, D)"""
-    raise NotImplementedError  # replace this line with your code
-
-
-# %%
-check(running_means)
+# If `A` is `(T, S)` and `X` is `(S, D)`, their **matrix product** `A @ X` is `(T, D)`. A row of `A` has one weight for each row of
+# `X`: multiply each row of `X` by its weight, then add them up.
 
 # %% tags=["picture"]
-# @title The shares, the rows, and what they mix to
-mixed = figures.tensors.means_so_far(shares(staircase(4).float()), running_means)
-figures.show(mixed)
+# @title A matrix product mixes rows
+figures.show(figures.tensors.mixed_rows())
 
 # %% [markdown]
-# ### Exercise: one-hot rows (extra)
+# Attention mixes rows in this way, with weights that depend on the words. If `w` is `(S,)`, then `A @ w` has one number per row of
+# `A`: its entries times those of `w`, added up.
 #
-# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `torch.arange`, `None`, `==`, `.float()`.
-#
-# Row t of the result has a 1 in column `ids[t]` and 0 elsewhere. Multiplied with a table, it selects rows.
-#
-# Worked example: `one_hot([2, 0], 3)` is `[[0, 0, 1], [1, 0, 0]]`.
-
-
-# %%
-def one_hot(ids: torch.Tensor, n: int) -> torch.Tensor:
-    """1.0 in column ids[t] of row t, 0.0 elsewhere. ids: (T,), int64; returns: (T, n)"""
-    raise NotImplementedError  # replace this line with your code
-
-
-# %%
-check(one_hot)
-
-# %% [markdown]
-# ### Exercise: one entry per row (extra)
-#
-# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `torch.arange`, `len`, two lists in an index:
-# `x[[0, 1], [2, 0]]` is `x[0, 2]` and `x[1, 0]`.
-#
-# From each row t of `x`, return the entry in column `columns[t]`.
-#
-# Worked example: `chosen([[1, 2, 3], [4, 5, 6]], [2, 0])` is `[3, 4]`.
-
-
-# %%
-def chosen(x: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-    """Entry columns[t] of each row t. x: (T, N); columns: (T,), int64; returns: (T,)"""
-    raise NotImplementedError  # replace this line with your code
-
-
-# %%
-check(chosen)
-
-# %% [markdown]
-# ### Exercise: neighbours swap places (extra)
-#
-# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Tools: `.reshape(-1, 2)`, which makes rows of two, `.flip(dim)`,
-# which reverses a dimension, `.reshape(-1)`, which makes a list.
-#
-# Swap the two entries of each pair in `x`, a list of even length.
-#
-# Worked example: `[1, 2, 3, 4]` becomes `[2, 1, 4, 3]`.
-
-
-# %%
-def swap_neighbours(x: torch.Tensor) -> torch.Tensor:
-    """The entries of each pair, swapped. x: (D,), D even; returns: (D,)"""
-    raise NotImplementedError  # replace this line with your code
-
-
-# %%
-check(swap_neighbours)
-
-# %% [markdown]
 # ## 5. Gradients
 #
-# A network learns by changing its numbers a little, in the direction that helps. The **gradient** of a result $y$ with respect
-# to a number $w$ says how fast $y$ grows with $w$. For $y = w^2$ it is the slope $2w$. For a tensor, it has one slope per entry.
-# Move the point:
+# A network learns by changing its numbers a little, in the direction that helps. The **gradient** of a result $y$ with respect to a
+# number $w$ says how fast $y$ grows with $w$: for $y = w^2$ it is the slope $2w$. A tensor gets one slope per entry. Move the point:
 
 
 # %% tags=["picture"]
@@ -415,95 +246,55 @@ sliders.slider(figures.tensors.slope)
 
 # %% tags=["code"]
 w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
-y = (w**2).sum()
-y.backward()
+(w**2).sum().backward()
 print("gradient:", w.grad.tolist())
 
 # %% [markdown]
 # ### Predict: `backward()` again
 #
-# The next cell computes the same sum twice and calls `backward()` each time. How large is `w.grad` now?
-
-# %% tags=["picture"]
-w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
-for _ in range(2):
-    (w**2).sum().backward()
+# The next cell computes the same sum once more, and calls `backward()` on it. How large is `w.grad` now?
 
 # %%
+(w**2).sum().backward()
 # "the same as before", "twice as large" or "zero"
 predict("the gradient after two calls of backward", ..., w.grad)
 
 # %% [markdown]
-# Gradients are **added up**, so clear the old ones before the next step. Autograd loses track with `.item()`, `.detach()`, `.data`,
-# NumPy, or `torch.tensor(…)` of a tensor. Avoid these in your answers: `check` tests gradients, too.
+# Gradients are **added up**, so clear the old ones before the next step. Autograd loses track if you use `.item()`, `.detach()` or
+# `.data`, convert to NumPy, or wrap a tensor in `torch.tensor(…)`. Avoid these, because `check` tests gradients, too. One good use
+# is `x.detach().clone().requires_grad_()`, a copy with a gradient of its own.
 #
-# One good use is `x.detach().clone().requires_grad_()`, a copy with a gradient of its own: the caller's `x` stays untouched.
-#
-# ### Exercise: slopes by autograd (extra)
-#
-# *Difficulty ★★☆, importance ●○○, about 4 minutes.* It takes three lines.
-#
-# Let autograd find the gradient of $\sum x^3$, the sum of the cubes of `x`. Leave `x`, its `.grad` and its `requires_grad`
-# unchanged.
-#
-# Worked example: `slopes(torch.tensor([1.0, -2.0]))` is `[3, 12]`, because the slope of $x^3$ is $3x^2$. (`check` accepts this
-# formula, too.)
-
-
-# %%
-def slopes(x: torch.Tensor) -> torch.Tensor:
-    """The gradient of the sum of the cubes of x. x: any shape; returns: the same shape"""
-    raise NotImplementedError  # replace this line with your code
-
-
-# %%
-check(slopes)
-
-# %% [markdown]
 # ## 6. A module
 #
-# **Parameters** are the numbers that training may change; `nn.Parameter` makes one from a tensor. A **module** holds parameters and
-# computes with them. Write it as a subclass of `nn.Module`: `__init__` makes the parameters and registers them by assigning them
-# to `self`. Calling the module runs `forward`.
+# A **module** computes with **parameters**, the numbers that training may change. Write it as a subclass of `nn.Module`, which
+# registers each `nn.Parameter` that `__init__` assigns to `self`. Calling the module runs `forward`.
 
 
 # %% tags=["code"]
 class Shift(nn.Module):
     def __init__(self):
         super().__init__()  # always first: it prepares the module for parameters
-        self.amount = nn.Parameter(torch.tensor(3.0))
-        self.unit = torch.tensor(2.0)
+        self.amount = nn.Parameter(torch.tensor(3.0))  # a plain tensor would not be trained
 
     def forward(self, x):
-        return x + self.amount * self.unit
+        return x + self.amount
 
 
-shift = Shift()
-print("shift of [1, 2]:", shift(torch.tensor([1.0, 2.0])).tolist())
-
-# %% [markdown]
-# ### Predict: what training may change
-#
-# `Shift` assigns an `nn.Parameter` and a plain tensor to `self`. How many parameters does it have?
-
-# %%
-# A number
-predict("the number of parameters", ..., len(list(shift.parameters())))
+print("shift of [1, 2]:", Shift()(torch.tensor([1.0, 2.0])).tolist())
 
 # %% [markdown]
 # ### Exercise: `Line()`
 #
 # *Difficulty ★★☆, importance ●●○, about 4 minutes.*
 #
-# Write a module that computes $\text{slope} \cdot x + \text{offset}$ for `x` of any shape. Its two parameters, `slope` and
-# `offset`, have shape `()` and start at 0.
+# Write a module that computes $\text{slope} \cdot x + \text{offset}$, with two parameters that start at 0.
 #
 # Worked example: with slope 2 and offset 1, `[0, 1, 3]` becomes `[1, 3, 7]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "Line", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Line(nn.Module):
-    """slope * x + offset, with two parameters of shape () that start at 0."""
+    """slope * x + offset, with two parameters, slope and offset, which have shape () and start at 0."""
 
     def __init__(self) -> None:
         ### BEGIN SOLUTION
@@ -513,7 +304,7 @@ class Line(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """x: any shape. Returns the same shape."""
+        """x: any shape. Returns the same shape and dtype; gradients reach x and both parameters."""
         ### BEGIN SOLUTION
         return self.slope * x + self.offset
         ### END SOLUTION
@@ -530,53 +321,33 @@ grade(Line)
 # %% [markdown]
 # ## 7. One step of training
 #
-# Training needs examples: $\mathbf{x}$, `(B, D)`, holds $B$ of them, and $\mathbf{y}$, `(B,)`, the correct answers. A model predicts
-# with weights $\mathbf{w}$, `(D,)`:
+# The rows of $\mathbf{X}$, `(B, D)`, are $B$ examples, and $\mathbf{y}$, `(B,)`, has the correct answers. With weights
+# $\mathbf{w}$, `(D,)`, a model predicts $\hat{\mathbf{y}}$ ("y hat"). The **loss** $L$, here the mean squared error, says how wrong
+# that is:
 #
-# $$ \hat{\mathbf{y}} = \mathbf{x} \, \mathbf{w}, \qquad L = \frac{1}{B} \sum_{b=0}^{B-1} (\hat y_b - y_b)^2, \qquad
+# $$ \hat{\mathbf{y}} = \mathbf{X} \, \mathbf{w}, \qquad L = \frac{1}{B} \sum_{b=0}^{B-1} (\hat y_b - y_b)^2, \qquad
 # \mathbf{w} \leftarrow \mathbf{w} - \eta \, \frac{\partial L}{\partial \mathbf{w}} . $$
 #
-# Here $\hat{\mathbf{y}}$ ("y hat") are the predictions, $\leftarrow$ means *becomes*, and $\partial L / \partial \mathbf{w}$ is the
-# gradient of section 5. The **loss** $L$, here the mean squared error, says how wrong the predictions are. Its gradient points
-# uphill, so a step goes the opposite way, by the gradient times the **learning rate** $\eta$ ("eta"). Training repeats this step.
+# Here $\leftarrow$ means *becomes*. The gradient $\partial L / \partial \mathbf{w}$ points uphill, so a step goes the opposite way,
+# by the gradient times the **learning rate** $\eta$ ("eta").
 #
-# ### Exercise: the loss (extra)
-#
-# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `-`, `.square()`, `.mean()`.
-#
-# Return the loss $L$.
-#
-# Worked example: predictions `[1, 2]` for `[4, 2]` have the errors −3 and 0, so the loss is $(9 + 0) / 2 = 4.5$.
-
-
-# %%
-def mean_squared_error(predictions: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """The mean of the squared errors. predictions, y: (B,); returns: ()"""
-    raise NotImplementedError  # replace this line with your code
-
-
-# %%
-check(mean_squared_error)
-
-# %% [markdown]
 # ### Exercise: `gradient_step(weights, x, y, rate)`
 #
 # *Difficulty ★★☆, importance ●●●, about 5 minutes.*
 #
-# Return the weights after one step of training. The predictions are `x @ weights`, and autograd finds the gradient. All arguments
-# and their gradients stay unchanged.
+# Return the weights after one step. Autograd finds the gradient.
 #
 # Worked example: `weights = [0, 0]`, `x = [[1, 0], [1, 2]]`, `y = [2, 4]`. Both predictions are 0, the errors −2 and −4, the loss
-# $(4 + 16) / 2 = 10$. By the chain rule, its gradient is $\frac{2}{2}(-2 \cdot [1, 0] - 4 \cdot [1, 2]) = [-6, -8]$. With the rate
-# 0.5, the new weights are `[3, 4]`.
+# $(4 + 16) / 2 = 10$. Its gradient is $\frac{2}{2}(-2 \cdot [1, 0] - 4 \cdot [1, 2]) = [-6, -8]$. With the rate 0.5, the new
+# weights are `[3, 4]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gradient_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gradient_step(weights: torch.Tensor, x: torch.Tensor, y: torch.Tensor, rate: float) -> torch.Tensor:
-    """The weights after one step down the gradient of the mean squared error of x @ weights against y.
+    """Return the weights after one step down the gradient of the mean squared error of x @ weights against y.
 
-    weights: (D,); x: (B, D); y: (B,)
-    returns: (D,)
+    weights: (D,); x: (B, D); y: (B,), for any B and D; all arguments and their gradients stay unchanged
+    returns: (D,), the same dtype
     """
     ### BEGIN SOLUTION
     w = weights.detach().clone().requires_grad_()  # a copy, whose gradient is nobody else's
@@ -598,7 +369,7 @@ grade(gradient_step)
 generator = torch.Generator().manual_seed(0)
 t = torch.rand(40, generator=generator) * 2 - 1
 wanted = 2 * t - 1 + 0.2 * torch.randn(40, generator=generator)
-examples = torch.stack([t, torch.ones(40)], dim=-1)  # (40, 2)
+examples = torch.stack([t, torch.ones(40)], dim=-1)  # (40, 2): slope and offset are the weights
 
 # %% tags=["picture"]
 # @title Forty points near a line
@@ -607,11 +378,10 @@ figures.show(figures.tensors.points(t, wanted))
 # %% [markdown]
 # ### Predict: three learning rates
 #
-# The points scatter around the line $y = 2t - 1$. Each example is $(t, 1)$, so `x @ w` is slope · t + offset · 1. We take 30 steps
-# with each of the rates 0.01, 0.3 and 1.1. What happens to the loss at 1.1?
+# In 30 steps at the rate 0.3 the loss of these points falls from 2.69 to 0.03. What does it do at 1.1?
 
 # %%
-# "it falls fastest", "it falls, then jumps up and down" or "it grows"
+# "it falls faster", "it swings but stays small" or "it grows without end"
 predict("the loss with the rate 1.1", ...)
 
 # %% tags=["picture"]
@@ -623,12 +393,33 @@ figures.show(figures.tensors.three_rates(gradient_step, examples, wanted))
 figures.show(figures.tensors.overshooting())
 
 # %% [markdown]
+# ## 8. Optimizers
+#
+# An **optimizer** takes this step for all parameters of a module. `SGD`, stochastic gradient descent, takes the same step as yours.
+# Every training loop contains the four commented lines below.
+
+
+# %% tags=["code"]
+line = Line()
+optimizer = torch.optim.SGD(line.parameters(), lr=0.3)
+for _ in range(30):
+    optimizer.zero_grad()  # gradients are added up, so clear the old ones first
+    loss = (line(t) - wanted).square().mean()  # how wrong the predictions are
+    loss.backward()  # a gradient for every parameter
+    optimizer.step()  # every parameter moves a little downhill
+print(f"loss {loss.item():.3f}, slope {line.slope.item():.2f}, offset {line.offset.item():.2f}")
+
+# %% tags=["picture"]
+# @title The points and the fitted line
+figures.show(figures.tensors.fitted(t, wanted, line))
+
+# %% [markdown]
 # ## Your experiment (extra)
 #
 # *Difficulty ★★☆, importance ●○○, about 4 minutes.*
 #
-# **What is the largest rate, to two decimals, at which the loss still falls?** Write a loop that prints the loss after 100 steps for
-# several rates between 0.3 and 1.1. The loss before the first step is 2.69.
+# **What is the largest rate, to two decimals, at which the loss after 100 steps is below 2.69, where it started?** Write a loop
+# that prints this loss for several rates between 0.3 and 1.1.
 
 
 # %%
@@ -641,47 +432,91 @@ def loss_after(rate, steps=100):
 
 print(loss_after(0.3))  # write your experiment here
 
-finding = ...  # the largest rate at which the loss still falls
+finding = ...  # the largest rate after which the loss is below 2.69
 check("experiment", finding)
 
 # %% [markdown]
-# ## 8. Optimizers
+# ## 9. Three more puzzles (extra)
 #
-# An **optimizer** takes the step for all parameters of a module. Every training loop has the four lines of the one below. `SGD`,
-# stochastic gradient descent, takes the same step as yours.
+# ### Exercise: means so far
+#
+# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Tools: your `staircase` and `shares`, `len`, `.float()` and `@`.
+#
+# Row i of the result is the mean of rows 0 to i of `x`. This is attention in which every word looks equally at itself and at all
+# words before it.
+#
+# Worked example: `[[2], [4], [9]]` becomes `[[2], [3], [5]]`.
 
 
-# %% tags=["code"]
-torch.manual_seed(0)
-line = Line()
-optimizer = torch.optim.SGD(line.parameters(), lr=0.3)
-for _ in range(30):
-    optimizer.zero_grad()  # gradients are added up, so clear the old ones first
-    loss = (line(t) - wanted).square().mean()
-    loss.backward()  # a gradient for every parameter
-    optimizer.step()  # every parameter moves a little downhill
-print(f"loss {loss.item():.3f}")
-print("parameters:", [round(value.item(), 2) for value in line.parameters()])
+# %%
+def running_means(x: torch.Tensor) -> torch.Tensor:
+    """Return the means of rows 0 to i, for every i. x: (T, D); returns: (T, D)"""
+    raise NotImplementedError  # replace this line with your code
+
+
+# %%
+check(running_means)
 
 # %% tags=["picture"]
-# @title The points and the fitted line
-figures.show(figures.tensors.fitted(t, wanted, line))
+# @title The shares, the rows, and what they mix to
+mixed = figures.tensors.means_so_far(shares(staircase(4).float()), running_means)
+figures.show(mixed)
+
+# %% [markdown]
+# ### Exercise: one entry per row
+#
+# *Difficulty ★☆☆, importance ●○○, about 2 minutes.* Tools: `torch.arange`, `len`, and two lists in an index: `x[[0, 1], [2, 0]]` is
+# `x[0, 2]` and `x[1, 0]`.
+#
+# From each row i of `x`, return the entry in column `columns[i]`. A language model's loss picks the right word's score in this way.
+#
+# Worked example: `chosen([[1, 2, 3], [4, 5, 6]], [2, 0])` is `[3, 4]`.
+
+
+# %%
+def chosen(x: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+    """Return entry columns[i] of each row i. x: (T, N); columns: (T,), int64; returns: (T,)"""
+    raise NotImplementedError  # replace this line with your code
+
+
+# %%
+check(chosen)
+
+# %% [markdown]
+# ### Exercise: slopes by autograd
+#
+# *Difficulty ★★☆, importance ●○○, about 4 minutes.* It takes three lines.
+#
+# Let autograd find the gradient of $\sum x^3$, the sum of the cubes of `x`. Leave `x`, its `.grad` and its `requires_grad`
+# unchanged.
+#
+# Worked example: `slopes(torch.tensor([1.0, -2.0]))` is `[3, 12]`, because the slope of $x^3$ is $3x^2$. (`check` accepts this
+# formula, too.)
+
+
+# %%
+def slopes(x: torch.Tensor) -> torch.Tensor:
+    """Return the gradient of the sum of the cubes of x. x: any shape; returns: the same shape"""
+    raise NotImplementedError  # replace this line with your code
+
+
+# %%
+check(slopes)
 
 # %% [markdown]
 # ## Summary
 #
-# 1. Shapes line up from the right, and size 1 stretches: `keepdim=True` keeps it.
-# 2. Square tensors hide mistakes: test with sizes that are all different.
-# 3. `A @ B` mixes the rows of `B`.
-# 4. `backward()` adds gradients to `.grad`. Autograd loses track when you leave tensors.
-# 5. A module holds parameters. A step moves them against the gradient, times the learning rate. If the loss grows, the rate is too
-#    high.
+# 1. Shapes line up from the right, and size 1 stretches.
+# 2. `keepdim=True` keeps that size; a square tensor hides that it is missing.
+# 3. `A @ X` mixes the rows of `X`.
+# 4. `backward()` adds gradients to `.grad`.
+# 5. A step goes against the gradient, times the learning rate.
 #
 # **To read on:** PyTorch on [broadcasting](https://docs.pytorch.org/docs/stable/notes/broadcasting.html),
 # [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html),
 # [modules](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html).
 #
-# In lesson 1 you compare two vectors with one number.
+# Next is lesson 0: attention, built with these tools.
 
 # %%
 progress()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..notebook import catalog
 from ..notebook.saved_progress import ProgressStore
 from ..notebook.session import current
+from ..notebook.warm_ups import counts
 from ..report import display_html
 from .base import described, html
 from .themes import CLASS
@@ -37,7 +38,7 @@ def keepsake(picture: Figure | Axes, *, alt: str = "", caption: str = "") -> Non
     """
     alt, caption = described(picture, alt, caption)
     store = current().store
-    built = {lesson: _passed(store, lesson) for lesson in catalog.lessons()}
+    built = {lesson: _passed(store, lesson) for lesson in catalog.lessons() if counts(lesson)}
     count, total = sum(map(len, built.values())), sum(len(catalog.exercises_of(lesson)) for lesson in built)
     details = f"{count} of {total} functions and modules, written and tested"
     page = _page(built, details, html(picture, alt=alt, caption=caption))

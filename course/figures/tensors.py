@@ -1,4 +1,4 @@
-"""Figures of lesson 00: dimensions, broadcasting and reductions, products, slopes and steps of training.
+"""Figures of the warm-up with tensors: dimensions, broadcasting and reductions, products, slopes, steps of training.
 
 All have alt text.
 """
@@ -42,17 +42,16 @@ def shapes() -> Figure:
     )
 
 
-def stretched(gaps: Function, chessboard: Function, staircase: Function) -> Figure:
-    """The results of lesson 00's three steps on broadcasting, (6, 6) each."""
+def stretched(gaps: Function, staircase: Function) -> Figure:
+    """The results of the two exercises on broadcasting, (6, 6) each."""
     numbers = torch.arange(6.0)
-    tables = {"gaps": gaps(numbers, numbers), "chessboard": chessboard(6, 6), "staircase": staircase(6)}
+    tables = {"gaps": gaps(numbers, numbers), "staircase": staircase(6)}
     panels = {title: table.float() for title, table in tables.items()}
     figure, _ = maps(panels, width=2.9, height=2.7, kind="scores", limit=5, numbers=True)
     return with_alt_text(
         figure,
-        "Three tables of six rows and columns. The gaps are 0 on the diagonal, grow to 5 at the top right and fall to "
-        "minus 5 at the bottom left. In the chessboard 0 and 1 alternate. The staircase is 1 on the diagonal and below "
-        "it, and 0 above.",
+        "Two tables of six rows and columns. The gaps are 0 on the diagonal, grow to 5 at the top right and fall to "
+        "minus 5 at the bottom left. The staircase is 1 on the diagonal and below it, and 0 above.",
         "High numbers are dark brown, numbers below 0 green.",
     )
 
@@ -83,8 +82,8 @@ def mixed_rows() -> Figure:
     """A product (2, 3) @ (3, 2) whose second row is a mixture."""
     shares = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])
     return with_caption(
-        product(shares, torch.tensor([[2.0, 0.0], [4.0, 8.0], [8.0, 4.0]]), framed=1),
-        "The framed row: 0.5 · (2, 0) + 0.25 · (4, 8) + 0.25 · (8, 4) = (4, 3). Row 0 of A picks row 0 of B.",
+        product(shares, torch.tensor([[2.0, 0.0], [4.0, 8.0], [8.0, 4.0]]), names=("A", "X", "A @ X"), framed=1),
+        "The framed row: 0.5 · (2, 0) + 0.25 · (4, 8) + 0.25 · (8, 4) = (4, 3). Row 0 of A picks row 0 of X.",
     )
 
 

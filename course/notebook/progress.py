@@ -13,6 +13,7 @@ from ..report import Report, Row, display, in_notebook
 from . import catalog, check, experiment, hand_in
 from .saved_progress import ExerciseProgress
 from .session import Session, current
+from .warm_ups import counts
 
 MOST_SENTENCES = 2  # on whether the notebook is ready to hand in
 
@@ -132,8 +133,12 @@ def _saved(session: Session, lesson: str) -> LessonProgress:
 
 
 def course_so_far(session: Session) -> str:
-    """The course in a few sentences: marks for its lessons, what is next, and where progress is saved."""
-    found, marks = saved_lessons(session), list[str]()
+    """The course in a few sentences: marks for its lessons, what is next, and where progress is saved.
+
+    Warm-ups are not counted, and not what is next.
+    """
+    every, marks = saved_lessons(session), list[str]()
+    found = [one for one in every if counts(one.lesson)]
     for mark, alike in groupby(found, key=lambda one: one.mark):
         first, *more = (one.lesson[:2] for one in alike)
         marks.append(f"{mark} {first}–{more[-1]}" if more else f"{mark} {first}")
@@ -142,7 +147,7 @@ def course_so_far(session: Session) -> str:
     title, counts = catalog.course_title() or "The course", f"{done} of {total} exercises pass"
     sentences = [f"{title} so far: {', '.join(marks)}. {counts}, {earned:g} of {points:g} points."]
     ahead = [one for one in found if one.next]
-    if ahead and not any(one.lesson == session.lesson for one in ahead):
+    if ahead and not any(one.next and one.lesson == session.lesson for one in every):
         sentences.append(f"Next: `{ahead[0].next}`, in {ahead[0].lesson}.")
     if path := session.store.path:
         sentences.append(f"Remembered in {path}; delete the file to forget.")

@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 
 from course.notebook import catalog
 from course.notebook.stand_ins import cell_hash
+from course.notebook.warm_ups import counts
 
 from ..grader.cell_code import defines, parse
 from ..notebooks.cells import grade_id
@@ -43,7 +44,9 @@ def given_data(notebook: NotebookNode, lesson: str, answered: set[str]) -> bytes
 
 @lru_cache
 def earlier_exercises(lesson: str) -> dict[str, str]:
-    """The exercises of the package's lessons before this one, with their lessons."""
+    """The exercises of the package's lessons before this one, with their lessons; before a warm-up there are none."""
+    if not counts(lesson):
+        return {}
     files = sorted(path for path in catalog.EXAMPLES.glob(f"*{catalog.ENDING}") if path.stem < lesson)
     return {name: path.stem for path in files for name in catalog.read_examples(path)["exercises"]}
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
+from course.notebook.warm_ups import counts
+
 from .model import Course
 
 LOW = 0.5  # share of a lesson's points
@@ -26,7 +28,7 @@ def concerns(course: Course) -> list[Concern]:
     """List the students who may need help.
 
     They have not handed in a lesson that half of the class has handed in, or in each of their latest two lessons they
-    earned less than half of the points and less than the class's median.
+    earned less than half of the points and less than the class's median. Warm-ups are left out: they are optional.
     """
     return [Concern(student, why) for student in course.students if (why := tuple(_reasons(course, student)))]
 
@@ -37,7 +39,8 @@ def _reasons(course: Course, student: str) -> Iterator[str]:
     missing = [lesson for lesson in _expected_lessons(course) if lesson not in settled]
     if missing:
         yield f"has not handed in {', '.join(missing)}"
-    own = [s for lesson in course.lessons for s in course.whole(lesson) if s.student == student][-LATEST:]
+    lessons = filter(counts, course.lessons)
+    own = [s for lesson in lessons for s in course.whole(lesson) if s.student == student][-LATEST:]
     if len(own) == LATEST and all(s.share < min(LOW, _median(course, s.lesson)) for s in own):
         yield f"under half of the points in {' and '.join(s.lesson for s in own)}"
 
@@ -46,7 +49,8 @@ def _expected_lessons(course: Course) -> list[str]:
     """Lessons that at least half of the students without an excuse have handed in."""
     excused = Counter(lesson for _, lesson in course.excused)
     came, students = Counter(s.lesson for s in course.submissions), len(course.students)
-    return [lesson for lesson in course.lessons if came[lesson] >= HALF * (students - excused[lesson])]
+    expected = filter(counts, course.lessons)
+    return [lesson for lesson in expected if came[lesson] >= HALF * (students - excused[lesson])]
 
 
 def _median(course: Course, lesson: str) -> float:

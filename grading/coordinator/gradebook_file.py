@@ -16,6 +16,8 @@ from typing import Any
 
 from nbgrader.api import MissingEntry
 
+from course.notebook.warm_ups import counts
+
 from ..errors import StepFailed
 from ..points import rounded
 from ..safe_csv import write_rows
@@ -52,7 +54,7 @@ def write_gradebook(
     provisional  count points that a person has yet to complete
 
     In a total, a lesson that was not handed in counts as 0 points. A lesson does not count if the student is excused or
-    has no final points yet. Raises StepFailed if none of these lessons is released.
+    has no final points yet, and a warm-up never does. Raises StepFailed if none of these lessons is released.
     """
     course, done = load_class(root), GradebookFile()
     found = {(one.lesson, one.student): one for one in course.submissions}
@@ -85,13 +87,14 @@ def write_gradebook(
                 done.provisional.append(key)
             elif key in ungraded:
                 done.not_graded.append(key)
-            else:
+            elif counts(lesson):
                 done.missing.append(key)
                 counted[lesson] = 0.0
         row["missing"] = " ".join(lesson for lesson, who in done.missing if who == person["student_id"])
         if total:
-            row["total"] = rounded(sum(counted.values()))
-            row["out_of"] = sum(most[lesson] if scale is None else scale for lesson in counted)
+            in_total = [lesson for lesson in counted if counts(lesson)]
+            row["total"] = rounded(sum(counted[lesson] for lesson in in_total))
+            row["out_of"] = sum(most[lesson] if scale is None else scale for lesson in in_total)
         done.rows.append(row)
     identity = ["student_id", "last_name", "first_name", "email"]
     write_rows(to, [*identity, *most, *(["total", "out_of"] if total else []), "missing"], done.rows)

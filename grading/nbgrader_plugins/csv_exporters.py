@@ -23,6 +23,7 @@ from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
+from course.notebook.warm_ups import counts
 from grading.course_dir.course_time import local, zone_of
 from grading.course_dir.lessons import list_lessons
 from grading.errors import CsvExportError
@@ -197,7 +198,7 @@ class WideCsvExporter(GradesCsvExporter):
     """One row per student, one column per lesson.
 
     A cell holds the points that count, `EX` if excused, or nothing if not graded or provisional. `total` and `out_of`
-    add up the lessons that count.
+    add up the lessons that count, which warm-ups do not.
     """
 
     destination = "class.csv"
@@ -221,8 +222,8 @@ def _wide(rows: list[GradeRow]) -> dict[str, Any]:
     """One student's lessons in one row."""
     identity = {name: getattr(rows[0], name) for name in ("student_id", "last_name", "first_name", "email")}
     shown = {row.assignment: "EX" if row.status == EXCUSED else row.score for row in rows}
-    total = float(sum(points for points in shown.values() if isinstance(points, float)))
-    most = float(sum(row.max_score for row in rows if row.status != EXCUSED))
+    total = float(sum(points for name, points in shown.items() if isinstance(points, float) and counts(name)))
+    most = float(sum(row.max_score for row in rows if row.status != EXCUSED and counts(row.assignment)))
     return {**identity, **shown, "total": total, "out_of": most}
 
 

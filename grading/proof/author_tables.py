@@ -13,6 +13,7 @@ from pathlib import Path
 
 from course.checkers import CHECKERS
 from course.harness.helpers import HELPERS
+from course.notebook.warm_ups import counts
 
 from ..authoring.build import assignment
 from ..authoring.effort import Effort, effort_of
@@ -83,7 +84,7 @@ def minutes(efforts: Mapping[str, Effort]) -> str:
 def hours(efforts: Mapping[str, Effort]) -> str:
     """The hours and minutes that lessons take, in one sentence."""
     core = sum(one.core_minutes for name, one in efforts.items() if CORE[0] <= name[:2] <= CORE[1])
-    others = [one.core_minutes for name, one in efforts.items() if name[:2] > CORE[1]]
+    others = [one.core_minutes for name, one in efforts.items() if name[:2] > CORE[1] and counts(name)]
     return (
         f"Lessons {CORE[0]} to {CORE[1]} take about {_hours(core)}, and each later one {min(others)} to {max(others)} "
         "minutes, without the parts marked *extra*."

@@ -19,12 +19,15 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from course.notebook.warm_ups import counts
+
 from ..authoring.student_install import PackageSource, delivery, insert_setup_cell, origin, wheel_of
 from ..authoring.student_repo import publish
 from ..course_dir.course_file import load_course_file
 from ..course_dir.lessons import MUSEUM, list_lessons, released_museum
 from ..errors import SiteError
 from ..extras import demand_extra
+from ..plural import plural
 from ..proof import mistakes_page
 from ..proof.report_data import REPORTS
 from ..stopped import tell_if_stopped
@@ -112,7 +115,7 @@ def build_site(
         _write_notebooks(root, names, source, made / NOTEBOOKS)
         _finish_pages(made)
         _replace(out, made)
-    console.print(f"{out / 'index.html'}: written, {len(listed)} {'lesson' if len(listed) == 1 else 'lessons'}")
+    console.print(f"{out / 'index.html'}: written, {plural(sum(counts(lesson.name) for lesson in listed), 'lesson')}")
     return out / "index.html"
 
 
@@ -169,11 +172,18 @@ def _contents(listed: list[Page], others: list[str]) -> str:
         + (f"\n\n*{lesson.time}*" if lesson.time else "")
         for lesson in listed
     )
-    names = "\n".join(lesson.name for lesson in listed)
-    beside = "\n".join(others)
-    return f"{lessons}\n\n```{{toctree}}\n:hidden:\n:caption: Lessons\n\n{names}\n```\n" + (
-        f"\n```{{toctree}}\n:hidden:\n:caption: More pages\n\n{beside}\n```\n" if others else ""
-    )
+    names = [lesson.name for lesson in listed]
+    lists = {
+        "Lessons": [name for name in names if counts(name)],
+        "Warm-up": [name for name in names if not counts(name)],
+        "More pages": others,
+    }
+    trees = [
+        "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
+        for caption, pages in lists.items()
+        if pages
+    ]
+    return "\n\n".join([lessons, "\n".join(trees)])
 
 
 def _sphinx(text: Path, made: Path, title: str) -> None:

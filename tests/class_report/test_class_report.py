@@ -282,6 +282,13 @@ def test_who_is_excused_misses_nothing_and_counts_as_no_one_who_could_have_hande
     assert [one.student for one in concerns(replace(course(*both, *few), excused=free))] == ["eve"]  # two of three
 
 
+def test_nobody_needs_help_because_of_a_warm_up():
+    done = [answer(f"s-{n}", verdict(), lesson) for n in range(5) for lesson in (*EIGHT[:2], "90_tensors")]
+    without = [answer("ada", verdict(), lesson) for lesson in EIGHT[:2]]
+    badly = [answer("bob", verdict(points), lesson) for lesson, points in zip((*EIGHT[:2], "90_tensors"), (5, 1, 1))]
+    assert concerns(course(*done, *without, *badly)) == []
+
+
 def test_a_copy_with_other_names_and_comments_is_alike_and_what_is_common_is_not():
     copied = LONG.format(n=7)
     renamed = "# all my own work\n" + copied.replace("queries", "q").replace("total", "acc").replace("first", "i")

@@ -14,6 +14,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import ExportApp
 from rich.console import Console
 
+from course.notebook import warm_ups
 from grading.cli import main
 from grading.cli.arguments import NEEDS_A_PERSON
 from grading.coordinator.grade_class import grade_class
@@ -191,16 +192,18 @@ def test_a_download_from_a_platform_without_feedback_upload_is_refused(course, t
     assert "no file in the download has a name that Canvas or Moodle" in capsys.readouterr().err
 
 
-def test_a_wide_table_has_one_row_per_student_and_shows_excuses(course, tmp_path):
-    out = tmp_path / "class.csv"
+def wide_table(course: Path, out: Path) -> dict[str, dict[str, str]]:
     app = ExportApp.instance(config=configuration(course))
     try:
         app.initialize([f"--to={out}", "--exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter"])
         app.start()
     finally:
         ExportApp.clear_instance()
-    with out.open(encoding="utf-8-sig", newline="") as file:
-        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    return rows_of(out)
+
+
+def test_a_wide_table_has_one_row_per_student_and_shows_excuses(course, tmp_path):
+    rows = wide_table(course, tmp_path / "class.csv")
     assert [rows[student][ONE] for student in ("ada", "bob", "cem", "dan", "eve")] == ["5", "0", "3", "0", "EX"]
     assert (rows["ada"]["total"], rows["ada"]["out_of"]) == ("5", "10")
     assert (rows["eve"]["total"], rows["eve"]["out_of"]) == ("0", "5")
@@ -239,6 +242,15 @@ def test_an_excuse_is_in_the_lms_file_and_counts_in_no_mean(course, capsys):
 def rows_of(file: Path) -> dict[str, dict[str, str]]:
     with file.open(encoding="utf-8-sig", newline="") as lines:
         return {row["student_id"]: row for row in csv.DictReader(lines)}
+
+
+def test_a_warm_up_is_in_no_total_and_nobody_is_missing_it(course, tmp_path, monkeypatch):
+    monkeypatch.setattr(warm_ups, "WARM_UP", re.compile(TINY_LESSONS[1]))
+    wide = wide_table(course, tmp_path / "class.csv")
+    assert (wide["ada"]["total"], wide["ada"]["out_of"], wide["ada"][TINY_LESSONS[1]]) == ("5", "5", "0")
+    main.main(["gradebook", "all.csv", "--total"])
+    ada = rows_of(course / "all.csv")["ada"]
+    assert (ada["total"], ada["out_of"], ada["missing"], ada[TINY_LESSONS[1]]) == ("5", "5", "", "")
 
 
 def test_everybodys_points_are_in_one_file_and_missing_submissions_are_listed(course, capsys):

@@ -120,13 +120,13 @@ ONE_NUMBER = {"dot", "score_std", "softmax_gradient_norm"}  # exercises whose re
 NO_TENSOR = {"causal_mask", "padding_mask", "sees_the_future", "load_torch_weights", "count_parameters"}
 EVERY = [
     (lesson, name)
-    for lesson in ["00_start", *LESSONS, "05_causal_mask", "06_multi_head"]
+    for lesson in ["90_tensors", *LESSONS, "05_causal_mask", "06_multi_head"]
     for name in load_lesson(ROOT / "grader_tests" / lesson).exercises
     if name not in NO_TENSOR
 ]
 
 
-@pytest.mark.quick_cases("00_start-*")
+@pytest.mark.quick_cases("90_tensors-*")
 @pytest.mark.parametrize(("lesson", "name"), [pair for pair in EVERY if pair[1] not in ONE_NUMBER])
 def test_a_size_of_1_that_is_squeezed_away_is_seen(lesson, name):
     for dim in ((), (0,), (-1,)):
@@ -142,7 +142,7 @@ def on_the_cpu(tensor):
     return tensor.cpu()
 
 
-@pytest.mark.quick_cases("00_start-*")
+@pytest.mark.quick_cases("90_tensors-*")
 @pytest.mark.parametrize(("lesson", "name"), EVERY)
 def test_a_result_that_is_moved_to_the_cpu_is_seen(lesson, name):
     names, points = lost(lesson, name, slipped(rules(lesson, name).answer, afterwards(on_the_cpu)))
@@ -161,7 +161,7 @@ def changing(ndim):
     return call
 
 
-@pytest.mark.quick_cases("00_start-*")
+@pytest.mark.quick_cases("90_tensors-*")
 @pytest.mark.parametrize(("lesson", "name"), EVERY)
 def test_an_argument_that_is_changed_in_some_cases_is_seen(lesson, name):
     """Of one number of dimensions only, which may be that of no case that was meant for this."""

@@ -55,7 +55,7 @@ def _():
 def _():
     s = Script()
     s.call(helper("state_of"), s.call(EXERCISE, name="module"), name="state")
-    yield s.case().label("the state dict of Line()")
+    yield s.case().label("the parameters of Line(), by name")
 
 
 @Line.example("both are trained")
@@ -66,7 +66,7 @@ def _():
     yield s.case(ref("gradients")).label("the gradients of slope and offset after y[1].backward(), x = [1, 3]")
 
 
-@Line.criterion("slope times x plus offset", points=2)
+@Line.criterion("slope times x plus offset", points=1.75)
 def _(draw):
     for shape in ((5,), (3, 4), (), (1, 1)):
         x = draw.normal(*shape) if shape else draw.normal(1)[0]
@@ -86,20 +86,20 @@ def _(draw):
     yield line(x, draw.number(1.0, 2.0), draw.number(1.0, 2.0)).case().label("a line in float64")
 
 
-@Line.criterion("begins at 0, with parameters slope and offset of shape ()", points=1.5)
+@Line.criterion("begins at 0, with parameters slope and offset of shape ()", points=1.5, tries="parameters")
 def _(draw):
     s = Script(x=draw.normal(4))
     s.call(s.call(EXERCISE, name="module"), s.x, name="y")
     yield s.case().label("a new line of four numbers")
     s = Script()
     s.call(helper("state_of"), s.call(EXERCISE, name="module"), name="state")
-    yield s.case().label("the state dict of a new line")
+    yield s.case().label("the parameters of a new line, by name")
     s = Script()
     s.call(helper("trainable"), s.call(EXERCISE, name="module"), name="trainable")
     yield s.case().label("which parameters of a new line are trained")
 
 
-@Line.criterion("gradients reach x, slope and offset", points=1.5)
+@Line.criterion("gradients reach x, slope and offset", points=1.5, tries="trained")
 def _(draw):
     yield (
         line(draw.normal(5), draw.number(1.0, 2.0), draw.number(1.0, 2.0))
@@ -112,3 +112,9 @@ def _(draw):
         s.call(helper("backward"), ref("y", 1))
         s.call(helper("gradients_of"), ref("module"), name="gradients")
         yield s.case(ref("gradients")).label("the gradients of slope and offset, of one of three results")
+
+
+@Line.sizes(points=0.25, rows=(1, 3, 300), width=(1, 5, 300))
+def _(draw, rows, width):
+    s = line(draw.normal(rows, width), draw.number(1.0, 3.0), draw.number(-3.0, -1.0))
+    return s.case().label(f"a line of a tensor of shape ({rows}, {width})")

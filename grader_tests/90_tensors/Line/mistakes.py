@@ -28,7 +28,7 @@ right.mistake("no_offset", {" + self.offset": ""}, loses="slope times").feedback
 right.mistake("less_the_offset", {" + self.offset": " - self.offset"}, loses="slope times").feedback(
     "You subtract the offset instead of adding it."
 )
-right.mistake("begins_at_one", loses=BEGINS).patch("""
+right.mistake("begins_at_one", loses=BEGINS, clause="parameters").patch("""
 - self.slope = nn.Parameter(torch.tensor(0.0))
 + self.slope = nn.Parameter(torch.tensor(1.0))
 """).feedback("Your new line has slope 1. It must start with slope 0 and offset 0.")
@@ -57,7 +57,12 @@ right.mistake("frozen_offset", loses=BEGINS).patch("""
 """).for_each(SLOPE=(True, False)).feedback(
     "One of the parameters is never trained. `requires_grad=False` excludes it from training."
 )
-right.mistake(gradients.cut("reads_data", what="the slope"), {"self.slope * x": "self.slope.data * x"}, loses=GRADIENTS)
+right.mistake(
+    gradients.cut("reads_data", what="the slope"),
+    {"self.slope * x": "self.slope.data * x"},
+    loses=GRADIENTS,
+    clause="trained",
+)
 right.mistake(gradients.cut("detaches_x", what="`x`"), {"self.slope * x": "self.slope * x.detach()"}, loses=GRADIENTS)
 right.mistake(shapes.squeezed, {"self.slope * x": "self.slope * x.squeeze()"}, loses="slope times")
 right.mistake("begins_at_random", loses=BEGINS).patch("""

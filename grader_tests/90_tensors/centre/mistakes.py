@@ -4,7 +4,7 @@ from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import centre
 
-BUG = "Is it a bug? A mean without `keepdim`"
+BUG = "Predict: a mean without `keepdim`"
 
 right = centre.reference_answer("""
 def centre(x):
@@ -22,7 +22,7 @@ right.mistake("no_keepdim", {"x.mean(-1, keepdim=True)": "x.mean(-1)"}, loses=("
     "columns, or do not broadcast at all. `keepdim=True` makes them `(T, 1)`.",
     see=BUG,
 )
-right.mistake("dim_1", {"x.mean(-1,": "x.mean(1,"}, loses="one row, or").feedback(
+right.mistake("dim_1", {"x.mean(-1,": "x.mean(1,"}, loses="one row, or", clause="leading").feedback(
     "You take the mean along dimension 1, which is the last only if there are two. `dim=-1` counts from the end."
 )
 right.mistake(
@@ -121,3 +121,9 @@ right.mistake(
 ).feedback(
     "You transpose to line up the means, which works only if `x` has two dimensions. `keepdim=True` works for any."
 )
+centre.mistake(numbers.default_device(what="the result", where="`x`"), loses="float64", clause="device").full_code("""
+def centre(x):
+    out = torch.zeros(x.shape, dtype=x.dtype)
+    out += x - x.mean(-1, keepdim=True)
+    return out
+""")

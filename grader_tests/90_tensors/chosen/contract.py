@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 chosen = step(
     "chosen",
     forbidden=("gather", "take.*", "diag.*", "stack", "cat", "index_select"),
-    see="Exercise: one entry per row (extra)",
+    see="Exercise: one entry per row",
     hints=(
         "In which rows and which columns are the entries that you want? Write both as lists.",
         "Two lists in an index go in pairs: the first entry of one with the first of the other.",

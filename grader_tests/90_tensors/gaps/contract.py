@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 gaps = step(
     "gaps",
     forbidden=("stack", "cat", "tensor", "meshgrid", "cartesian_prod", "outer", "cdist", "repeat.*", "vmap"),
-    see="Exercise: a table of gaps (extra)",
+    see="Exercise: a table of gaps",
     hints=(
         "In which direction does `a` run in the table, down or across? And `b`?",
         "A column and a row stretch to form a table. `a[:, None]` is the column.",

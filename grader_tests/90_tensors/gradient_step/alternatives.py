@@ -19,7 +19,7 @@ def gradient_step(weights, x, y, rate):
     return weights - rate * 2 / len(y) * (x * errors[:, None]).sum(0)
 
 
-# %% by_an_optimizer
+# %% by_an_optimizer uses everything
 def gradient_step(weights, x, y, rate):
     w = torch.nn.Parameter(weights.detach().clone())
     optimizer = torch.optim.SGD([w], lr=rate)

@@ -62,14 +62,14 @@ def steps(draw, times):
     return s
 
 
-@gradient_step.criterion("one step downhill", points=2.5)
+@gradient_step.criterion("one step downhill", points=2.25)
 def _(draw):
     yield call(*problem(draw, 4, 3), 0.1)
     yield call(*problem(draw, 7, 2), 0.3)
     yield call(*problem(draw, 3, 3), 1.0).label("three examples of three numbers")
 
 
-@gradient_step.criterion("any number of examples and weights, any rate", points=1)
+@gradient_step.criterion("any number of examples and weights, any rate", points=1, tries="any")
 def _(draw):
     yield call(*problem(draw, 1, 4), 0.2)
     yield call(*problem(draw, 6, 1), 0.2)
@@ -83,7 +83,7 @@ def _(draw):
     yield steps(draw, 3).case(ref("step2")).label("three steps, each from where the last one led")
     s = steps(draw, 1)
     s.call(EXERCISE, s.weights, s.x, s.y, 0.1, name="again")
-    yield s.case(ref("again")).label("the second of two steps from the same weights")
+    yield s.case(ref("again")).tries("purity").label("the second of two steps from the same weights")
 
 
 @gradient_step.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
@@ -102,4 +102,10 @@ def _(draw):
     s = Script(weights=weights, x=x, y=y)
     s.call(EXERCISE, s.weights, s.x, s.y, 0.1)
     left = [s.call(helper("attribute"), s.weights, what, name=what) for what in ("requires_grad", "grad")]
-    yield s.case(*left).label("whether weights require a gradient after the call, and which one they hold")
+    what = "whether weights require a gradient after the call, and which one they hold"
+    yield s.case(*left).tries("purity").label(what)
+
+
+@gradient_step.sizes(points=0.25, B=(1, 4, 300), D=(1, 3, 300), rate=(0.0, 0.1, 1.0))
+def _(draw, B, D, rate):
+    return call(*problem(draw, B, D), rate)

@@ -55,7 +55,7 @@ right.mistake("stays", {"w.detach() - rate * w.grad": "w.detach()"}, loses=STEP)
 right.mistake(
     "a_step_of_one_length", {"rate * w.grad": "rate * w.grad / w.grad.norm().clamp(min=1e-12)"}, loses=STEP
 ).feedback("You divide the gradient by its own length, so every step has the same length.")
-right.mistake(arguments.argument_changed(what="the weights"), loses="arguments").patch("""
+right.mistake(arguments.argument_changed(what="the weights"), loses="arguments", clause="purity").patch("""
 - return w.detach() - rate * w.grad
 + return weights.detach().sub_(rate * w.grad)
 """)
@@ -74,7 +74,7 @@ def gradient_step(weights, x, y, rate):
     "`weights.detach().clone()`."
 )
 right.mistake(numbers.result_float32(of="the weights"), loses="float64")
-right.mistake(shapes.squeezed, {"x @ w": "x.squeeze() @ w"}, loses="any number")
+right.mistake(shapes.squeezed, {"x @ w": "x.squeeze() @ w"}, loses="any number", clause="any")
 right.mistake("mean_over_the_weights", {"square().mean()": "square().sum() / len(weights)"}, loses=STEP).feedback(
     "You divide the sum of squares by D, the number of weights. Divide by B, the number of examples, `len(y)`."
 )

@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 running_means = step(
     "running_means",
     forbidden=("cum.*", "stack", "cat", "tril.*", "triu.*"),
-    see="Exercise: means so far (extra)",
+    see="Exercise: means so far",
     hints=(
         "Write the mean of the first three of five rows as a mix of all five. How much of each row do you need?",
         "The rows of your staircase say which rows count. Turn each of them into shares.",

@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 shares = step(
     "shares",
     forbidden=("normalize", "soft_?max", "softmin", "stack", "cat", "vmap"),
-    see="Exercise: shares of a whole (extra)",
+    see="Exercise: shares of a whole",
     hints=(
         "What are the shares of 1 and 3? What did you divide by?",
         "Each row needs its own sum, in a shape that stretches along the row.",

@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, call, helper, step
 
 slopes = step(
     "slopes",
-    see="Exercise: slopes by autograd (extra)",
+    see="Exercise: slopes by autograd",
     hints=(
         "Which tensor should autograd watch, if `x` has to stay unchanged?",
         "Make the copy, compute one number from it, call `backward()` on that number. The gradient is in the copy.",

@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 staircase = step(
     "staircase",
     forbidden=("tril.*", "triu.*", "stack", "cat", "meshgrid", "tensor", "repeat.*"),
-    see="Exercise: a staircase (extra)",
+    see="Exercise: a staircase",
     hints=(
         "How do you see from the numbers of row and column whether an entry is below the diagonal?",
         "Compare a row of column numbers with a column of row numbers.",

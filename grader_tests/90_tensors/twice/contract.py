@@ -34,15 +34,15 @@ twice.example(
 twice.example("gradients flow back", call(torch.tensor([1.0, -2.0])).with_gradients())
 
 
-@twice.criterion("every number, doubled", points=2)
+@twice.criterion("every number, doubled", points=1.75)
 def _(draw):
     yield call(draw.normal(5))
-    yield call(draw.normal(1))
+    yield call(draw.normal(1)).tries("doubled", "shape")
     yield call(draw.normal(300) * 1e4)
     yield after([draw.normal(4)], [draw.normal(4)])
 
 
-@twice.criterion("of any shape", points=0.5)
+@twice.criterion("of any shape", points=0.5, tries="shape")
 def _(draw):
     yield call(draw.normal(3, 5))
     yield call(draw.normal(2, 4, 3))
@@ -68,3 +68,8 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(5)).does_not_mutate()
     yield call(non_contiguous(draw.normal(4, 3))).does_not_mutate()
+
+
+@twice.sizes(points=0.25, rows=(1, 3, 300), width=(1, 5, 300))
+def _(draw, rows, width):
+    return call(draw.normal(rows, width))

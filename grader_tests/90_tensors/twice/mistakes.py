@@ -31,11 +31,11 @@ def twice(x):
     return torch.cat([2 * x.flatten()[:1], x.flatten()[1:]]).reshape(x.shape)
 """).feedback("You double only the first number. An operation on the whole tensor needs no index.")
 right.mistake(arguments.argument_changed(what="`x`"), {"2 * x": "x.detach().mul_(2)"}, loses=("x itself", "gradients"))
-right.mistake(gradients.cut(what="`x`"), {"2 * x": "2 * x.detach()"}, loses="gradients")
-right.mistake(numbers.always_float32(of="`x`"), {"2 * x": "(2 * x).float()"}, loses="float64")
+right.mistake(gradients.cut(what="`x`"), {"2 * x": "2 * x.detach()"}, loses="gradients", clause="gradients")
+right.mistake(numbers.always_float32(of="`x`"), {"2 * x": "(2 * x).float()"}, loses="float64", clause="dtype")
 keeps_its_last_result(right, loses="every number")
 right.mistake(numbers.float32_on_the_way, {"2 * x": "(2 * x).float().to(x.dtype)"}, loses="float64")
-right.mistake(shapes.result_squeezed, loses="of any shape")
+right.mistake(shapes.result_squeezed, loses="of any shape", clause="shape")
 right.mistake("stacks_two_copies", {"2 * x": "torch.stack([x, x])"}, loses="every number").feedback(
     "You stack two copies of `x`, which adds a dimension. Add them instead: `x + x`."
 )

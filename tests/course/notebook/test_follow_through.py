@@ -53,15 +53,15 @@ def test_an_answer_that_is_not_written_stays_not_started(softmax_lesson: Learner
 
 def test_where_nothing_stands_in_for_an_unwritten_answer_the_report_sends_there(learner: Learner, monkeypatch) -> None:
     monkeypatch.setattr(check, "right_function_for", lambda *_: None)
-    learner.run("begin('00_start')\ndef centre(x):\n    return x - twice(x).mean(-1, keepdim=True) / 2")
+    learner.run("begin('90_tensors')\ndef centre(x):\n    return x - twice(x).mean(-1, keepdim=True) / 2")
     text = learner.check("centre")
     assert text.startswith(status_line("wrong", "centre"))
     assert "It calls `twice`, which does not pass yet.\n  Correct that first" in text
 
 
 def test_what_is_not_allowed_is_said_before_what_is_missing(learner: Learner) -> None:
-    learner.run("begin('00_start')\nfrom course.models.right_functions import lesson_00")
-    learner.run("def centre(x):\n    return twice(lesson_00.centre(x))")
+    learner.run("begin('90_tensors')\nfrom course.models.right_functions import lesson_90")
+    learner.run("def centre(x):\n    return twice(lesson_90.centre(x))")
     assert learner.check("centre").startswith(status_line("not allowed", "centre"))
 
 
@@ -140,4 +140,4 @@ def test_a_right_function_is_not_taken_for_another_exercise_of_its_name() -> Non
 def test_a_step_may_call_any_exercise_of_the_lesson() -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(compile("def running_means(x): return twice(shares(x))", "<learner>", "exec"), names)
-    assert earlier_called(names["running_means"], "running_means", "00_start", names) == ["shares", "twice"]
+    assert earlier_called(names["running_means"], "running_means", "90_tensors", names) == ["shares", "twice"]

@@ -11,9 +11,10 @@ import pytest
 import course
 from course.cli import main
 from course.models.data_folder import PROGRESS, data_file
-from course.notebook import catalog
+from course.notebook import catalog, progress
 from course.notebook import session as learner
 from course.notebook.saved_progress import ExerciseProgress, ProgressStore, bytecode_hash
+from course.notebook.warm_ups import counts
 from grading.judge.kernel.session import Limits, Session
 from grading.sandbox.launch import ENVIRONMENT
 
@@ -147,11 +148,24 @@ def test_progress_tells_of_all_lessons_what_is_next_and_where_it_is_remembered(t
     learner.current().names = {"softmax": softmax}
     course.progress()
     out = capsys.readouterr().out
-    last, total = len(catalog.lessons()) - 1, sum(len(catalog.exercises_of(lesson)) for lesson in catalog.lessons())
+    counted = [lesson for lesson in catalog.lessons() if counts(lesson)]
+    last, total = counted[-1][:2], sum(len(catalog.exercises_of(lesson)) for lesson in counted)
     so_far = f"The course so far: ○ 00, ✓ 01, ◐ 02, ○ 03–{last}. 5 of {total} exercises pass, 27 of "
     assert so_far in " ".join(out.split())
     assert "1 of 4 exercises pass. Next: `log_softmax`." in out
     assert str(path) in out.replace("\n  ", "")
+
+
+def test_a_warm_up_is_neither_counted_nor_next(tmp_path, monkeypatch):
+    memory, warm_up = session(tmp_path / "progress.json", monkeypatch), "90_tensors"
+    learner.current().lesson = warm_up
+    begun = progress.course_so_far(learner.current())
+    assert begun.startswith("The course so far: ○ 00–") and " 90" not in begun and "–90" not in begun
+    assert "Next:" not in begun, "its own exercises come first"
+    for exercise in catalog.exercises_of(warm_up):
+        memory.record(warm_up, exercise, ExerciseProgress("passes", 5.0, True))
+    done = progress.course_so_far(learner.current())
+    assert "Next: `" in done and "0 of " in done and f"in {catalog.lessons()[0]}" in done
 
 
 def test_the_command_tells_of_the_course_where_no_file_answers_anything(tmp_path, monkeypatch, capsys):

@@ -115,7 +115,7 @@ def test_what_an_answer_calls_is_tried_before_the_cell_and_not_in_it(softmax_les
 
 
 def test_a_class_can_be_made_and_subclassed(learner: Learner) -> None:
-    learner.run("begin('00_start')")
+    learner.run("begin('90_tensors')")
     said = learner.run_given(
         "class Mine(Line): pass\nprint(Mine()(torch.ones(1)).item(), Line()(torch.ones(1)).item())"
     )

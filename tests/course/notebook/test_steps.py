@@ -80,19 +80,19 @@ def test_the_command_fails_for_a_wrong_step(acting: Learner, tmp_path, capsys) -
 
 
 def test_a_forbidden_function_is_reported_as_one_of_a_step(learner: Learner) -> None:
-    told = learner.run("begin('00_start')\ndef running_means(x):\n    return x.cumsum(0)\ncheck(running_means)")
+    told = learner.run("begin('90_tensors')\ndef running_means(x):\n    return x.cumsum(0)\ncheck(running_means)")
     assert "This exercise does not allow `torch.Tensor.cumsum`. Write it yourself." in told
 
 
 def test_a_list_in_place_of_a_table_is_reported_as_a_list(learner: Learner) -> None:
-    told = learner.run("begin('00_start')\ndef gaps(a, b):\n    return [[y - x for y in b] for x in a]\ncheck(gaps)")
+    told = learner.run("begin('90_tensors')\ndef gaps(a, b):\n    return [[y - x for y in b] for x in a]\ncheck(gaps)")
     assert "does not allow" not in told
     assert "expected a tensor, got a list" in told
 
 
 def test_a_parameter_made_of_a_number_is_reported_as_such(learner: Learner) -> None:
     told = learner.run(
-        "from torch import nn\nbegin('00_start')\nclass Line(nn.Module):\n    def __init__(self):\n"
+        "from torch import nn\nbegin('90_tensors')\nclass Line(nn.Module):\n    def __init__(self):\n"
         "        super().__init__()\n        self.slope = nn.Parameter(0.0)\ncheck(Line)"
     )
     assert "as in `nn.Parameter(torch.tensor(0.0))`" in told
