@@ -8,14 +8,12 @@
 # %% [markdown]
 # # Lesson 1: Dot products
 #
-# In lesson 0 you wrote a line like `scores = q @ k.T`, and its numbers decided how much each word counts. But why should a
-# product of two matrices know which words fit together? Here you take that line apart, down to a single score. Then you find
-# out where it breaks, and write one that does not.
+# In lesson 0 you wrote a line like `scores = q @ k.T`. But why should a product of matrices know which words fit together? Here
+# you take the line apart, and see where it breaks.
 #
-# **You will build** the dot product, the scores of a whole batch (the first half of every attention layer), cosine
-# similarity, and a lookup of the most similar vector. Your dot product then runs in a trained language model.
+# **You will build** the dot product, the scores of a whole batch, the cosine, and a lookup of the most similar vector.
 #
-# **You need** Python and tensors, for which `90_tensors.ipynb` is a warm-up; no linear algebra.
+# **You need** Python and tensors, for which `90_tensors.ipynb` is a warm-up.
 #
 # **Time:**
 
@@ -32,14 +30,12 @@ begin("01_dot_products")
 # %% [markdown]
 # ## 1. Multiply, then add
 #
-# Each score compares two vectors. A **vector** is a list of numbers, its **entries**: a tensor of shape `(D,)`. In formulas
-# the number of entries is $d$, and they are counted from 0. The **dot product** of two vectors of the same size multiplies
-# them entry by entry, and adds up the products:
+# Each score compares two vectors. A **vector** is a list of numbers, its **entries**: a tensor of shape `(D,)`, where formulas
+# write $d$ for `D`. The **dot product** of two vectors multiplies them entry by entry, and adds up the products:
 #
 # $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=0}^{d-1} a_r b_r = a_0 b_0 + a_1 b_1 + \dots + a_{d-1} b_{d-1}$$
 #
-# The result is a single number. You can read it as a vote: each position votes *for* where the two signs agree and *against*
-# where they differ, and large entries have a loud voice.
+# Each position has a vote: *for* where the signs agree, *against* where they differ, and large entries have a loud voice.
 
 # %% tags=["picture"]
 # @title Two vectors of three entries, multiplied and added
@@ -50,9 +46,8 @@ figures.show(figures.vectors.votes())
 #
 # *Difficulty ★☆☆, importance ●●●, about 3 minutes.*
 #
-# Return the dot product of two vectors as a tensor of shape `()`. Use `*` and a sum, because this once PyTorch's own products
-# (`@`, `torch.dot`, `einsum` and the like) are not allowed. Do without `.item()` and `float(…)` too: a plain number is cut
-# off from training.
+# Return the dot product, a tensor of shape `()`. Use `*` and a sum, without PyTorch's own products (`@`, `torch.dot`, `einsum`
+# and the like), and without `.item()` or `float(…)`, which cut a result off from training.
 #
 # **Worked example.** For `a = [2, 0, -1]` and `b = [3, 7, 4]` the products are `6, 0, -4`, so `dot(a, b)` is `2`.
 
@@ -80,46 +75,22 @@ grade(dot)
 # %% [markdown]
 # ## 2. What the number says
 #
-# `torch.dot(a, b)` gives the same number, and so does `a @ b`. But what does it mean? A vector of two entries is an arrow in
-# the plane, from the origin to a point. The thick bar below is the **shadow** that $\mathbf{b}$ casts on the line through
-# $\mathbf{a}$ when the light shines at a right angle to that line.
+# `torch.dot(a, b)` gives the same number, and so does `a @ b`. What does it mean? A vector of two entries is an arrow in the
+# plane. The thick bar is the **shadow** that $\mathbf{b}$ casts on the line through $\mathbf{a}$, in light at a right angle to
+# it.
 
 # %% tags=["picture"]
 # @title The arrow a with three arrows b, and their shadows
 figures.show(figures.vectors.shadows(dot))
 
 # %% [markdown]
-# The dot product is **the length of $\mathbf{a}$ times the length of the shadow**. So it is positive if both arrows point a
-# similar way, 0 if they are perpendicular, since then there is no shadow, and negative if the shadow points away from
-# $\mathbf{a}$. The **length** (or *norm*) of a vector comes from Pythagoras' theorem, and is made of a dot product too:
+# The dot product is **the length of $\mathbf{a}$ times the length of the shadow**, with a minus sign if the shadow points away
+# from $\mathbf{a}$. So it is positive for similar directions, 0 for perpendicular and negative for opposite ones. The **length**
+# (or *norm*) comes from Pythagoras, and is made of a dot product too:
 #
 # $$\|\mathbf{a}\| = \sqrt{a_0^2 + \dots + a_{d-1}^2} = \sqrt{\mathbf{a} \cdot \mathbf{a}}$$
 #
-# ### Exercise: the shadow
-#
-# *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
-#
-# Return the length of the shadow that `b` casts on the line through `a`, with a minus sign where it points away from `a`. Your
-# `dot` and `.sqrt()` are all you need.
-#
-# **Worked example.** `a = [3, 4]` and `b = [5, 0]` have the dot product 15, and `a` has the length 5. The shadow is 3.
-
-
-# %%
-def shadow(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """The signed length of the shadow of b on the line through a.
-
-    a, b: (D,), a not all zeros
-    returns: ()
-    """
-    raise NotImplementedError  # replace this line
-
-
-# %%
-check(shadow)
-
-# %% [markdown]
-# If $\theta$ is the angle between the arrows, the shadow of $\mathbf{b}$ has the length $\|\mathbf{b}\| \cos\theta$. Therefore
+# If $\theta$ is the angle between the arrows, the shadow of $\mathbf{b}$ has the length $\|\mathbf{b}\| \cos\theta$, so
 #
 # $$\mathbf{a} \cdot \mathbf{b} = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta$$
 #
@@ -134,8 +105,8 @@ check(shadow)
 #
 # ### Predict: an arrow twice as long
 #
-# Keep $\mathbf{a}$ where it is, and turn $\mathbf{b}$ once round the circle. Drawn over the angle, the dot product is a wave:
-# highest at 0°, lowest at 180°. What happens to this wave if $\mathbf{b}$ is twice as long?
+# Turn $\mathbf{b}$ once round the circle. Over the angle, the dot product is a wave: highest at 0°, lowest at 180°. What
+# happens to this wave if $\mathbf{b}$ is twice as long?
 
 # %%
 # "nothing", "every value doubles" or "the zeros move"
@@ -147,19 +118,17 @@ predict("b twice as long", ...)
 figures.show(figures.vectors.around_the_circle(dot))
 
 # %% [markdown]
-# So the **direction** decides the sign, and direction and **length** together decide the size. Turn and stretch $\mathbf{b}$
-# yourself:
+# The direction decides the sign, but the length counts as well. Turn and stretch $\mathbf{b}$:
 
 # %% tags=["picture"]
 # @title Two sliders: angle and length of b
-sliders.slider(figures.vectors.at_angle, dot, shadow)
+sliders.slider(figures.vectors.at_angle, dot)
 
 # %% [markdown]
 # ## 3. One query, six words
 #
-# In attention, a **query** is compared with many **keys**, and each key gets a score. Here the keys are six words. Their
-# vectors are made by hand, so that you can read them: the entries say how much a word is an **animal**, a **vehicle** or a
-# **food**, and how **large** it is.
+# In attention, a **query** is compared with many **keys**. Here the keys are six words with vectors made by hand, whose entries
+# mean animal, vehicle, food and large.
 
 # %% tags=["code"]
 words = ["cat", "kitten", "dog", "car", "bus", "apple"]
@@ -179,44 +148,66 @@ pet = torch.tensor([1.0, -0.5, -0.3, -0.3])  # a query: an animal, no vehicle, n
 # %% [markdown]
 # By hand, *cat* scores $1.0 \cdot 0.9 + (-0.5)(-0.3) + (-0.3)(-0.2) + (-0.3)(-0.5) = 1.26$.
 #
+# ### Exercise: score every key
+#
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
+#
+# Return the score of each key, without `@`: by a loop, your `dot`, and `torch.stack`, which joins a list of tensors.
+#
+# **Worked example.** The query `[1, 2]` and the keys `[[3, 4], [0, 5], [-1, 1]]` give `[11, 10, 1]`.
+
+
+# %%
+def score_each(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    """The dot product of one query with each key.
+
+    query: (D,)
+    keys: (S, D)
+    returns: (S,)
+    """
+    raise NotImplementedError  # replace this line
+
+
+# %%
+check(score_each)
+
+# %% [markdown]
 # ### Predict: the best match for `pet`
 #
-# Which word has the largest dot product with `pet`? Compare the signs first, then the sizes.
+# Which word has the largest dot product with `pet`?
 
 # %%
 # One of the six words
 predict("the largest dot product with pet", ...)
 
 # %% tags=["picture"]
-for word, key in zip(words, vectors):
-    print(f"{word:7}{dot(pet, key):6.2f}")
+for word, score in zip(words, score_each(pet, vectors)):
+    print(f"{word:7}{score:6.2f}")
 
 # %% [markdown]
-# *Dog* wins, although *cat* points more exactly the way that `pet` does, because the vector of *dog* is longer. Attention uses
-# dot products, so it pays attention to length as well: a long key can win over one with a better direction.
+# *Cat* points more exactly the way of `pet`, but the vector of *dog* is longer. Attention uses dot products, so it pays
+# attention to length as well: a long key can win over one with a better direction.
 #
 # ## 4. All pairs at once
 #
-# A sentence asks with many queries. Put $T$ of them into the rows of a matrix $\mathbf{Q}$, `(T, D)`, and $S$ keys into the
-# rows of a matrix $\mathbf{K}$, `(S, D)`. With $\mathbf{q}_i$ and $\mathbf{k}_j$ for single rows, the dot products of all
-# pairs are the **scores**, one row per query and one column per key:
+# Let $T$ queries $\mathbf{q}_i$ be the rows of a matrix $\mathbf{Q}$, `(T, D)`, and $S$ keys $\mathbf{k}_j$ the rows of
+# $\mathbf{K}$, `(S, D)`. Then the **scores** have one row per query and one column per key:
 #
 # $$s_{ij} = \mathbf{q}_i \cdot \mathbf{k}_j
 # \qquad\text{all at once:}\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
 #
 # A **matrix product**, `@` in Python, takes the dot product of every *row* on the left with every *column* on the right. Keys
-# are rows, so $\mathbf{K}$ is **transposed** first (the small $\top$): its rows become columns. That is your line of lesson
-# 0, and nothing is hidden in it but $T \cdot S$ dot products. Compare it with two loops:
+# are rows, so $\mathbf{K}$ is **transposed** first (the small $\top$): its rows become columns. So your line is nothing but
+# $T \cdot S$ dot products:
 
 # %% tags=["code"]
 ride, snack = torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])
 queries = torch.stack([pet, ride, snack])  # (T, D)
-one_by_one = torch.stack([torch.stack([dot(query, key) for key in vectors]) for query in queries])  # (T, S)
-scores = queries @ vectors.T  # the same in one step
-assert torch.allclose(one_by_one, scores)
+scores = queries @ vectors.T  # (T, S)
+assert torch.allclose(scores, torch.stack([score_each(query, vectors) for query in queries]))
 
 # %% [markdown]
-# Choose a query and a key. Their score is the dot product of two rows.
+# Choose a query and a key:
 
 # %% tags=["picture"]
 # @title Two sliders: which query, and which key
@@ -225,8 +216,8 @@ sliders.slider(figures.vectors.one_cell, queries, vectors, scores, ["pet", "ride
 # %% [markdown]
 # ### Predict: transposing a batch
 #
-# And where does the line break? A model reads several sentences at once, a **batch**. Let `keys` be such a batch, of shape
-# `(2, 6, 4)`: two sentences with six keys of four entries. What is the shape of `keys.T`?
+# Where does the line break? A model reads several sentences at once, a **batch**. Let `keys` have the shape `(2, 6, 4)`: two
+# sentences with six keys of four entries. What is the shape of `keys.T`?
 
 # %%
 keys = torch.zeros(2, 6, 4)
@@ -234,17 +225,17 @@ keys = torch.zeros(2, 6, 4)
 predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which does what PyTorch's does
 
 # %% [markdown]
-# With a single matrix all is well, so you notice a wrong `.T` only when the first batch arrives. Which dimensions should swap,
-# and which should stay? `help(torch.transpose)` shows how to name them.
+# So the line works until the first batch arrives. Which dimensions should swap? `help(torch.transpose)` shows how to name
+# them.
 #
 # ### Exercise: `similarity_scores(queries, keys)`
 #
 # *Difficulty ★☆☆, importance ●●●, about 3 minutes.*
 #
-# Return the dot product of every query with every key, for one sentence or for a batch of them. In the shapes, `...` stands
-# for any leading dimensions: none, one or several. From here on you may use everything, even `@`.
+# Return the dot product of every query with every key. The `...` of a shape are any leading dimensions: none, one or several.
+# From here on you may use everything, even `@`.
 #
-# **Worked example.** `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` give `[[11, 10, 1]]`, of shape `(1, 3)`.
+# **Worked example.** `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` give `[[11, 10, 1]]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "similarity_scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -269,7 +260,7 @@ grade(similarity_scores)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now *The boat reached the river bank* asks itself, with three entries per word:
+# Now *The boat reached the river bank* asks itself:
 
 # %% tags=["picture"]
 # @title The scores of a sentence with itself
@@ -277,24 +268,21 @@ drawn = figures.vectors.of_a_sentence(similarity_scores(sentence.x, sentence.x),
 figures.show(drawn)
 
 # %% [markdown]
-# The map is **symmetric**, so row $i$ equals column $i$, because the same vectors are queries and keys. (From lesson 3 on they
-# differ.) And both counts are six, so the shape cannot tell you whether you swapped them: test with different sizes.
+# Queries and keys are the same six vectors here, so a swap of the two would not show: test with different sizes.
 #
 # ## 5. Direction only: cosine similarity
 #
-# Sometimes the length says nothing useful. Count the words of two articles on one subject: the longer article gets the longer
-# vector, although both are about the same thing. Divide by both lengths (**normalise** the vectors), and only the cosine of
-# the angle is left:
+# Sometimes the length says nothing useful: if you count the words of two articles, the longer article gets the longer vector.
+# Divide by both lengths (**normalise** the vectors), and only the cosine of the angle is left:
 #
 # $$\cos(\mathbf{a}, \mathbf{b}) = \frac{\mathbf{a} \cdot \mathbf{b}}{\|\mathbf{a}\| \, \|\mathbf{b}\|}$$
 #
-# It is 1 for the same direction, 0 for perpendicular vectors and −1 for opposite ones. Stretch or shrink a vector, and its
-# cosines stay the same. But to divide many vectors, each by its own length, you need shapes that fit.
+# It goes from 1 for the same direction to −1 for the opposite one, and stays the same if you stretch or shrink a vector. To
+# divide many vectors at once, each by its own length, you need shapes that fit.
 #
 # ### Predict: a row times a column
 #
-# `*` multiplies entry by entry, and sometimes accepts different shapes. `row` has the shape `(3,)`, `column` the shape
-# `(3, 1)`. What is the shape of `row * column`?
+# `row` has the shape `(3,)`, `column` the shape `(3, 1)`. What is the shape of `row * column`?
 
 # %%
 row = torch.tensor([1.0, 2.0, 3.0])
@@ -307,10 +295,9 @@ predict("the shape of row * column", ..., (row * column).shape)
 figures.show(figures.broadcast(row, column, "×", names=("row", "column")))
 
 # %% [markdown]
-# **Broadcasting** stretches a dimension of size 1, or a missing one on the left, to the size that the other tensor has. As a
-# dot product this would be an accident, and PyTorch gives no warning: the nine products add up to 30, the right three to 12.
-# For lengths it is what you want. A *column* of lengths, `(S, 1)`, is stretched along the rows of `(S, D)`, so that each
-# vector meets its own. With `dim=-1` you sum each vector by itself, and `keepdim=True` keeps the column:
+# **Broadcasting** stretches a dimension of size 1, or one that is missing on the left, to the other's size. It can spoil a dot
+# product without a warning: these nine products add up to 30, not 12. But it also divides all vectors at once, if their
+# lengths are a *column*, `(S, 1)`, beside the rows of `(S, D)`. `keepdim=True` makes a column:
 
 # %% tags=["code"]
 batch = torch.tensor([[3.0, 4.0], [5.0, 12.0], [0.0, 1.0]])  # three vectors of two entries
@@ -323,8 +310,7 @@ print("with keepdim, (3, 1):    ", batch.sum(dim=-1, keepdim=True).tolist())
 #
 # *Difficulty ★☆☆, importance ●●○, about 2 minutes.*
 #
-# Return the lengths of all vectors as a column, so that `x / lengths(x)` divides each vector by its own. You need `*`, `.sum`
-# and `.sqrt()`.
+# Return the lengths, so that `x / lengths(x)` divides each vector by its own. You need `*`, `.sum` and `.sqrt()`.
 #
 # **Worked example.** `[[3, 4], [5, 12]]` gives `[[5], [13]]`.
 
@@ -349,11 +335,9 @@ check(lengths)
 #
 # *Difficulty ★★☆, importance ●●○, about 8 minutes.*
 #
-# Return the cosine of each pair of vectors. PyTorch's own `cosine_similarity` is not allowed. You may have seen code that adds
-# a small constant to the lengths; do without, since even a vector of length 0.00001 has a direction.
+# Return the cosine of each pair of vectors, without PyTorch's own `cosine_similarity`.
 #
-# **Worked example.** `a = [3, 4]` and `b = [4, 3]` both have the length 5. Their dot product is 24 and their cosine
-# 24/25 = 0.96.
+# **Worked example.** `a = [3, 4]` and `b = [4, 3]` both have the length 5, so their cosine is 24/25 = 0.96.
 
 
 # %% nbgrader={"grade": false, "grade_id": "cosine_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -395,8 +379,7 @@ figures.show(figures.vectors.rankings(words, *ranked))
 # %% [markdown]
 # ## 6. Looking something up
 #
-# A search by meaning finds, for each query, the key with the highest cosine. `argmax` returns the *index* (0, 1, 2, …) of the
-# largest value along a dimension, and of equal ones the first.
+# A search finds, for each query, the key with the highest cosine. `argmax` returns the *index* of the largest value:
 #
 # $$\text{most similar}(\mathbf{q}_i) = \underset{j}{\text{argmax}} \; \cos(\mathbf{q}_i, \mathbf{k}_j)$$
 #
@@ -404,12 +387,10 @@ figures.show(figures.vectors.rankings(words, *ranked))
 #
 # *Difficulty ★★☆, importance ●●○, about 9 minutes.*
 #
-# Return the index of the most similar key for each query. You may call your earlier functions, and if one of them is wrong,
-# `check` uses a right one in its place. How could a single matrix product give you all cosines?
+# Return these indices. You may call your earlier functions. Could a single matrix product give you all cosines?
 #
-# **Worked example.** With `queries = [[1, 0], [0, 2]]` and `keys = [[5, 5], [3, 0], [-1, 2]]` the first query has the
-# cosines 0.71, 1 and −0.45, the second 0.71, 0 and 0.89: the result is `[1, 2]`. Dot products would give `[0, 0]`, since the
-# first key is the longest.
+# **Worked example.** With `queries = [[1, 0]]` and `keys = [[5, 5], [3, 0], [-1, 2]]` the cosines are 0.71, 1 and −0.45, so the
+# result is `[1]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "most_similar", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -436,22 +417,20 @@ grade(most_similar)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Each ring shows which of five keys is found, for queries in 360 directions. Look for the short key C in both.
+# Each ring shows which of five keys is found by queries in 360 directions. Look for C.
 
 # %% tags=["picture"]
 # @title Five keys, and the one found in each direction
 figures.show(figures.vectors.lookups(most_similar, similarity_scores))
 
 # %% [markdown]
-# With the cosine, every key wins for the queries around it. With the dot product, poor C is never found: a longer neighbour
-# always scores higher. So there are two ways to change which queries find a key: *turn* it, or change its *length*. Attention
-# learns both.
+# With the dot product nobody finds poor C, because a longer neighbour always scores higher. So a key can *turn* or *grow* to be
+# found, and attention learns both.
 #
 # ## 7. Your functions in a real model
 #
-# The course comes with a small language model, trained on stories about a river town. Its scores are dot products of queries
-# and keys, and `lm.compare` computes them with your functions instead. It prints the **loss** on 23 words of a text that the
-# model has not seen: how badly it predicts the next word.
+# The course's small language model was trained on stories about a river town. `lm.compare` computes its scores with your
+# functions, and prints the **loss** on 23 words of a new text: how badly the model predicts the next word.
 
 # %% tags=["model"]
 lm = small_lm.load()
@@ -459,8 +438,7 @@ lm = small_lm.load()
 # %% [markdown]
 # ### Predict: the loss with cosines
 #
-# With your `dot`, the loss is the same up to rounding, since two vectors have only one dot product. What happens to it if the
-# scores are cosines?
+# With your `dot` the loss stays as it is. What happens to it if the scores are cosines?
 
 # %%
 # "lower", "the same up to rounding" or "much higher"
@@ -471,18 +449,7 @@ dot_loss, builtin_loss = lm.compare(dot_product=dot)
 cosine_loss, _ = lm.compare(dot_product=cosine_similarity)
 
 # %% [markdown]
-# The model also has a vector for each word that it knows. Nobody made these by hand; training did. Your cosines find the
-# neighbours of *river* among them:
-
-# %% tags=["picture"]
-# @title The ten words with the largest cosines with river
-figures.show(figures.vectors.neighbours(lm, cosine_similarity, "river"))
-
-# %% [markdown]
-# Words that are used in the same way have similar vectors. But *bank* has a single one, whether a sentence means the bank of
-# the river or the one with the money. From lesson 3 on, attention lets the words around it decide.
-#
-# ## 8. A bug that shipped
+# ## 8. A bug that shipped (extra)
 #
 # NIST, the US standards institute, publishes a tool that compares texts by their cosine similarity:
 #
@@ -498,7 +465,20 @@ figures.show(figures.vectors.neighbours(lm, cosine_similarity, "river"))
 #
 # More bugs that shipped are in the notebook `bug_museum.ipynb`.
 #
-# ## 9. Your experiment (extra)
+# ## 9. Words with similar vectors (extra)
+#
+# The small language model has a vector for each word that it knows. Nobody made these by hand; training did. Your cosines find
+# the neighbours of *river* among them:
+
+# %% tags=["picture"]
+# @title The ten words with the largest cosines with river
+figures.show(figures.vectors.neighbours(lm, cosine_similarity, "river"))
+
+# %% [markdown]
+# Words that are used in the same way have similar vectors, as [Word2vec](https://arxiv.org/abs/1301.3781) made famous. But *bank* has a single one, whether a sentence means the bank of
+# the river or the one with the money. From lesson 3 on, attention lets the words around it decide.
+#
+# ## 10. Your experiment (extra)
 #
 # *Difficulty ★★☆, importance ●○○, about 6 minutes.*
 #
@@ -518,12 +498,11 @@ check("experiment", finding)
 # %% [markdown]
 # ## Summary
 #
-# 1. A dot product multiplies entry by entry and adds up. It is positive for similar, 0 for perpendicular, negative for
-#    opposite vectors.
+# 1. A dot product is positive for similar vectors, 0 for perpendicular and negative for opposite ones.
 # 2. A longer vector gets a dot product farther from 0; its cosine stays the same.
-# 3. One matrix product holds the dot products of all queries (rows) with all keys (columns).
-# 4. In a batch, only the last two dimensions of the keys are swapped, and `.T` swaps them all.
-# 5. Shapes that do not fit may broadcast without a warning. `keepdim=True` makes them fit on purpose.
+# 3. One matrix product gives all scores, a row per query and a column per key.
+# 4. In a batch, swap only the last two dimensions of the keys.
+# 5. Shapes that do not fit may broadcast without a warning.
 #
 # $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=0}^{d-1} a_r b_r = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
 # \qquad\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
@@ -533,9 +512,7 @@ check("experiment", finding)
 figures.show(figures.overview("dot products", complete=True, q=queries, k=vectors, scores=scores))
 
 # %% [markdown]
-# **To read on:** [PyTorch on broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html) ·
-# [3Blue1Brown](https://www.3blue1brown.com/lessons/dot-products) on why a sum of products is a shadow ·
-# [the Word2vec paper](https://arxiv.org/abs/1301.3781) on where the vectors of words come from.
+# **To read on:** [3Blue1Brown](https://www.3blue1brown.com/lessons/dot-products) on why a sum of products is a shadow.
 #
 # Next: scores can be any number. In lesson 2 you turn them into weights that add up to 1.
 
