@@ -75,7 +75,7 @@ grade(dot)
 # %% [markdown]
 # ## 2. What the number says
 #
-# `torch.dot(a, b)` gives the same number, and so does `a @ b`. What does it mean? A vector of two entries is an arrow in the
+# `torch.dot(a, b)` gives the same number, and so does `a @ b`. What does the number mean? A vector of two entries is an arrow in the
 # plane. The thick bar is the **shadow** that $\mathbf{b}$ casts on the line through $\mathbf{a}$, in light at a right angle to
 # it.
 
@@ -363,6 +363,14 @@ grade(cosine_similarity)
 ### END HIDDEN TESTS
 
 # %% [markdown]
+# <details><summary>And a vector of zeros? (extra)</summary>
+#
+# It has no direction, and 0 / 0 is NaN, *not a number*. PyTorch's own `cosine_similarity` divides by at least $10^{-8}$, so it
+# returns 0 there, as many programs do. One of them returned 0 and still stopped the training: look for *The similarity is 0,
+# and its gradient is NaN* in the notebook `bug_museum.ipynb`.
+#
+# </details>
+#
 # ### Predict: `pet` by direction
 #
 # Which of the six words has the largest *cosine* with `pet`?
@@ -429,8 +437,8 @@ figures.show(figures.vectors.lookups(most_similar, similarity_scores))
 #
 # ## 7. Your functions in a real model
 #
-# The course's small language model was trained on stories about a river town. `lm.compare` computes its scores with your
-# functions, and prints the **loss** on 23 words of a new text: how badly the model predicts the next word.
+# The course's small language model was trained on stories about a river town. `lm.compare` computes the model's scores with
+# your functions, and prints the **loss** on 23 words of a new text: how badly the model predicts the next word.
 
 # %% tags=["model"]
 lm = small_lm.load()

@@ -48,9 +48,3 @@ def most_similar(queries, keys):
 def most_similar(queries, keys):
     cosines = torch.einsum("...tk,...sk->...ts", queries, keys) / keys.norm(dim=-1)[..., None, :]
     return cosines.sort(dim=-1, descending=True, stable=True).indices[..., 0]
-
-
-# %% by_broadcasting
-def most_similar(queries, keys):
-    similarity = cosine_similarity(queries.unsqueeze(-2), keys.unsqueeze(-3))  # (..., T, S)
-    return similarity.argmax(dim=-1)
