@@ -75,9 +75,9 @@ grade(dot)
 # %% [markdown]
 # ## 2. What the number says
 #
-# `torch.dot(a, b)` gives the same number, and so does `a @ b`. What does the number mean? A vector of two entries is an arrow in the
-# plane. The thick bar is the **shadow** that $\mathbf{b}$ casts on the line through $\mathbf{a}$, in light at a right angle to
-# it.
+# `torch.dot(a, b)` gives the same number, and so does `a @ b`. What does the number mean? A vector of two entries is an arrow
+# in the plane. The thick bar is the **shadow** that $\mathbf{b}$ casts on the line through $\mathbf{a}$, in light at a right
+# angle to it.
 
 # %% tags=["picture"]
 # @title The arrow a with three arrows b, and their shadows
@@ -483,8 +483,9 @@ cosine_loss, _ = lm.compare(dot_product=cosine_similarity)
 figures.show(figures.vectors.neighbours(lm, cosine_similarity, "river"))
 
 # %% [markdown]
-# Words that are used in the same way have similar vectors, as [Word2vec](https://arxiv.org/abs/1301.3781) made famous. But *bank* has a single one, whether a sentence means the bank of
-# the river or the one with the money. From lesson 3 on, attention lets the words around it decide.
+# Words that are used in the same way have similar vectors, as [Word2vec](https://arxiv.org/abs/1301.3781) made famous. But
+# *bank* has a single one, whether a sentence means the bank of the river or the one with the money. From lesson 3 on, attention
+# lets the words around it decide.
 #
 # ## 10. Your experiment (extra)
 #

@@ -184,8 +184,8 @@ right.mistake("multiplies_as_in_lesson_00", loses=EVERYWHERE).patch("""
 - cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
 + cosines = queries @ keys.permute(*reversed(range(keys.ndim)))
 """).feedback(
-    "Your line of lesson 0 gives dot products, which a long key wins, and its `.T` reverses all dimensions of a batch. "
-    "Divide by the lengths first."
+    "Your line of lesson 0 gives dot products, which a long key wins. Divide by the lengths first, and mind that `.T` "
+    "reverses all dimensions of a batch."
 )
 right.mistake("pairs_one_matrix_only", loses="batches").patch("""
 - cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
