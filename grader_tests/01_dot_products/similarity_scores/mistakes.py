@@ -201,3 +201,10 @@ right.mistake("pairs_one_matrix_only", {"queries @ keys.mT": "(PAIRS).sum(-1)"},
     "one, counted from the end.",
     see="4. All pairs at once",
 )
+right.mistake("roots_as_in_lesson_00", loses=EVERYWHERE).patch("""
+- return queries @ keys.mT
++ return queries @ keys.permute(*reversed(range(keys.ndim))) / math.sqrt(queries.shape[-1])
+""").feedback(
+    "This is your line of lesson 0 with its root, and with `.T`, which reverses all dimensions of a batch. Return the "
+    "plain dot products, and swap only the last two dimensions."
+)
