@@ -13,8 +13,7 @@ score_each = step(
     hints=(
         "How many numbers do you get for six keys? Where do you keep them until the loop is done?",
         "`for key in keys` goes through the rows. Collect one dot product per key in a list, and make a tensor of it "
-        "at "
-        "the end, after the loop.",
+        "at the end, after the loop.",
         "The shape of the code: `scores = []`, `for key in keys:`, `scores.append(<a dot product>)`, and "
         "`return torch.stack(<the list>)`.",
     ),
