@@ -62,6 +62,7 @@ right.mistake("skips_the_first_place", {"a * b": "a[1:] * b[1:]"}, loses="multip
 right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(results.nothing_returned, loses=("multiplies", "gradients")).patch("""
 - return (a * b).sum()
++ total = (a * b).sum()
 """)
 right.mistake(
     gradients.cut("cuts_off_the_second_vector", what="one of the two vectors"), loses="gradients", clause="gradients"
