@@ -752,6 +752,36 @@ verdict(slope.isfinite().all(), f"value {log_of_sum(nothing).item()}, gradient {
 #
 # </details>
 #
+# ### The similarity is 0, and its gradient is NaN
+#
+# A vector of zeros has no direction, so its cosine with every vector is to be 0. It is, and training still stops with NaN.
+
+
+# %% tags=["exercise"]
+def cosine_or_zero(a, b):
+    lengths = a.norm(dim=-1) * b.norm(dim=-1)
+    return torch.where(lengths > 0, (a * b).sum(-1) / lengths, 0.0)
+
+
+# %% tags=["exercise"]
+zeros = torch.zeros(3, requires_grad=True)
+(slope,) = torch.autograd.grad(cosine_or_zero(zeros, torch.ones(3)), zeros)
+verdict(slope.isfinite().all(), f"value {cosine_or_zero(zeros, torch.ones(3)).item()}, gradient {slope.tolist()}")
+
+# %% [markdown]
+# <details><summary>What it was</summary>
+#
+# `torch.where` computes both branches. In the backward pass the one that was not chosen gets a gradient of 0, divides it by the
+# length 0, and passes on NaN. A repair in *optax* had right similarities and NaN gradients
+# ([optax#946](https://github.com/google-deepmind/optax/pull/946)). Replace the length *before* you divide.
+#
+# ```diff
+# -     return torch.where(lengths > 0, (a * b).sum(-1) / lengths, 0.0)
+# +     return (a * b).sum(-1) / torch.where(lengths > 0, lengths, 1.0)
+# ```
+#
+# </details>
+#
 # ### It only breaks if a picture is padded
 #
 # No test of a library of image models fails, because pictures are seldom padded, and recent versions take another branch.

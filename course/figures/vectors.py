@@ -120,10 +120,11 @@ def around_the_circle(dot: Function) -> Figure:
     start={"angle": 60, "length": 1.5},
     strip={"angle": [0, 60, 90, 150]},
 )
-def at_angle(dot: Function, shadow: Function, *, angle: float, length: float) -> Figure:
-    """An arrow of length 2 with one of another length, at an angle in degrees; the numbers by `dot` and `shadow`."""
+def at_angle(dot: Function, *, angle: float, length: float) -> Figure:
+    """An arrow of length 2 with one of another length, at an angle in degrees; the numbers by `dot`."""
     a, b = torch.tensor([2.0, 0.0]), _turned(angle, length)
-    value, cast = (round(float(f(a, b)), 2) + 0.0 for f in (dot, shadow))  # a zero without a minus sign
+    product = float(dot(a, b))
+    value, cast = (round(number, 2) + 0.0 for number in (product, product / 2))  # a zero without a minus sign
     figure, (ax,) = row(1, width=3.0, height=3.2)
     arrows(a, b, ax=ax, title=f"a · b = 2 × {cast:.2f} = {value:.2f}")
     return with_alt_text(
@@ -148,18 +149,6 @@ def rankings(words: Sequence[str], dots: torch.Tensor, cosines: torch.Tensor) ->
     )
 
 
-def dots_and_cosines(scores: Function, cosine: Function, vectors: torch.Tensor, words: Sequence[str]) -> Figure:
-    """Two maps (S, S) of the words of `rankings` with one another: `vectors` (S, K) by `scores` and by `cosine`."""
-    panels = {"dot products": scores(vectors, vectors), "cosines": cosine(vectors[:, None], vectors)}
-    figure, _ = maps(panels, width=4.5, height=4.1, rows=words, columns=words, kind="scores")
-    return with_alt_text(
-        figure,
-        "Two 6 by 6 heat maps of words against words. Both show a block of animals, a block of vehicles, and apple by "
-        "itself. Among the dot products the row cat has its largest value, 1.72, at dog, not at cat, 1.19. Among the "
-        "cosines every word has 1 with itself.",
-    )
-
-
 def of_a_sentence(scores: torch.Tensor, words: Sequence[str]) -> Figure:
     """The scores (T, T) of the course's sentence with itself."""
     figure, _ = maps({"scores": scores}, width=4.4, height=3.6, rows=words, columns=words, kind="scores")
@@ -171,17 +160,18 @@ def of_a_sentence(scores: torch.Tensor, words: Sequence[str]) -> Figure:
     )
 
 
-def neighbours(lm: SmallLM, word: str, near: torch.Tensor) -> Figure:
-    """The cosines of a word of the model with the words of the ids `near` (N,), as bars."""
-    names = [lm.words[i] for i in near.tolist()]
-    cosines = torch.cosine_similarity(lm.embedding[lm.words.index(word)], lm.embedding[near], dim=-1)
-    ax = bars(cosines, names, title=f"cosine with {word}")
+def neighbours(lm: SmallLM, cosine: Function, word: str) -> Figure:
+    """The ten words of the model with the largest cosines with `word`, by `cosine`, as bars."""
+    i = lm.words.index(word)
+    cosines = cosine(lm.embedding[i], lm.embedding)
+    near = [j for j in cosines.argsort(descending=True).tolist() if j != i][:10]
+    names = [lm.words[j] for j in near]
+    ax = bars(cosines[near], names, title=f"cosine with {word}")
     ax.tick_params(axis="x", rotation=40)
     return with_alt_text(
         ax,
         f"Bars for the ten words nearest to {word}: "
-        + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, cosines.tolist(), strict=True)),
-        f"Most of these words belong to the water: in the model's stories, a {word} is usually the {word} of a river.",
+        + ", ".join(f"{name} {cosines[j]:.2f}" for name, j in zip(names, near, strict=True)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Lesson 01: the dot product, cosine similarity, all scores at once, the most similar key."""
+"""Lesson 01: the dot product, all scores at once, cosine similarity, the most similar key."""
 
-EXERCISES = ("dot", "cosine_similarity", "similarity_scores", "most_similar")
-STEPS = ("shadow", "lengths", "score_each", "neighbours", "squared_distances")
+EXERCISES = ("dot", "similarity_scores", "cosine_similarity", "most_similar")
+STEPS = ("score_each", "lengths")

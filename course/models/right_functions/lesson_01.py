@@ -10,22 +10,20 @@ __all__ = ["cosine_similarity", "dot", "most_similar", "similarity_scores"]
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
-    """PyTorch's dot product of two vectors (K,). Raises ValueError for other shapes."""
-    if a.ndim != 1 or b.ndim != 1 or a.shape != b.shape:
-        raise ValueError(f"a {tuple(a.shape)} and b {tuple(b.shape)} must be two vectors of one length")
+    """PyTorch's dot product of two vectors (D,)."""
     return torch.dot(a, b)
 
 
 def cosine_similarity(a: Tensor, b: Tensor) -> Tensor:
-    """PyTorch's cosine similarity over the last dimension; 0 for a vector of zeros."""
+    """PyTorch's cosine similarity over the last dimension."""
     return F.cosine_similarity(a, b, dim=-1, eps=torch.finfo(a.dtype).tiny)
 
 
 def similarity_scores(queries: Tensor, keys: Tensor) -> Tensor:
-    """Scores (..., T, S) of queries (..., T, K) and keys (..., S, K), by PyTorch's einsum."""
+    """Scores (..., T, S) of queries (..., T, D) and keys (..., S, D), by PyTorch's einsum."""
     return torch.einsum("...tk,...sk->...ts", queries, keys)
 
 
 def most_similar(queries: Tensor, keys: Tensor) -> Tensor:
-    """For each query (..., T, K), the index of the key (..., S, K) with the highest cosine: int64 (..., T)."""
+    """For each query (..., T, D), the index of the key (..., S, D) with the highest cosine: int64 (..., T)."""
     return torch.argmax(cosine_similarity(queries[..., :, None, :], keys[..., None, :, :]), dim=-1)

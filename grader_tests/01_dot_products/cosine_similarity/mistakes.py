@@ -16,20 +16,18 @@ def cosine_similarity(a, b):
 by_lengths = cosine_similarity.reference_answer("""
 def cosine_similarity(a, b):
     length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
-    length_a = torch.where(length_a == 0, 1, length_a)
-    length_b = torch.where(length_b == 0, 1, length_b)
     return (a * b).sum(-1) / (length_a * length_b)
 """)
 
 by_lengths.mistake("normalises_one_side_only", {"(length_a * length_b)": "length_a"}, loses=EVERYWHERE).feedback(
     "You divide by only one of the two lengths. A vector ten times as long should give the same result.",
-    see="10. A bug that shipped (extra)",
+    see="8. A bug that shipped (extra)",
 )
 by_lengths.mistake(
     "divides_by_one_length_twice", {"(length_a * length_b)": "length_b.square()"}, loses=EVERYWHERE
 ).feedback(
     "You divide by the length of the same vector twice. Swap the two arguments: the cosine must stay the same.",
-    see="10. A bug that shipped (extra)",
+    see="8. A bug that shipped (extra)",
 )
 by_lengths.mistake(
     "forgets_the_square_root", {"(length_a * length_b)": "(length_a * length_b).square()"}, loses=EVERYWHERE
@@ -87,78 +85,28 @@ by_units.mistake("works_along_dimension_1", {"a, dim=-1": "a", "b, dim=-1": "b"}
     "`dim=-1`."
 )
 by_units.mistake("keeps_the_last_dimension", {".sum(-1)": ".sum(-1, keepdim=True)"}, loses=EVERYWHERE).feedback(
-    "You keep a last dimension of size 1 that should be gone. `(..., K)` becomes `(...)`, both in the dot products and "
+    "You keep a last dimension of size 1 that should be gone. `(..., D)` becomes `(...)`, both in the dot products and "
     "in the lengths that divide them."
 )
 by_units.mistake(shapes.squeezed, {".sum(-1)": ".sum(-1, keepdim=True).squeeze()"}, loses="many pairs")
-by_lengths.mistake("divides_zero_by_zero", loses=("a vector", "vectors of zeros", "gradients of many")).patch("""
-- length_a = torch.where(length_a == 0, 1, length_a)
-- length_b = torch.where(length_b == 0, 1, length_b)
-""").feedback(
-    "A vector of zeros gives NaN, because its length is 0 and you compute 0 / 0. The result must be 0 there.",
-    see="A vector of zeros has no direction",
-)
-by_lengths.mistake("guards_the_first_length_only", loses=("a vector", "vectors", "gradients of many")).patch("""
-- length_b = torch.where(length_b == 0, 1, length_b)
-""").feedback(
-    "You guard the length of `a` against zero, but not the length of `b`. Either vector may be all zeros.",
-    see="A vector of zeros has no direction",
-)
-cosine_similarity.mistake("moves_the_nan_to_the_gradient", loses="gradients of many").full_code("""
-def cosine_similarity(a, b):
-    return torch.nan_to_num((a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)))
-""").feedback(
-    "You compute 0 / 0 for vectors of zeros and replace the NaN afterwards, so the gradient is still NaN. Replace the "
-    "length *before* you divide by it.",
-    see="A vector of zeros has no direction",
-)
-by_lengths.mistake("takes_the_root_of_zero", loses="gradients of many").patch("""
-- length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
-+ length_a, length_b = a.square().sum(-1).sqrt(), b.square().sum(-1).sqrt()
-""").feedback(
-    "You take the square root of 0 for a vector of zeros, so the gradient is NaN although the values are right. The "
-    "root has an infinite slope at 0. Replace the number under the root, or use `norm`, which handles this case.",
-    see="A vector of zeros has no direction",
-)
-by_units.mistake("says_one_where_both_are_zero", loses=("a vector", "vectors of zeros")).patch("""
-- return (unit_a * unit_b).sum(-1)
-+ both = (a == 0).all(-1) & (b == 0).all(-1)
-+ return torch.where(both, 1, (unit_a * unit_b).sum(-1))
-""").feedback(
-    "You return 1 for two vectors of zeros. They have no direction: the result is 0 if *either* vector is all zeros."
-)
-by_lengths.mistake("one_zero_spoils_the_bunch", loses="vectors of zeros").patch("""
-- length_a = torch.where(length_a == 0, 1, length_a)
-- length_b = torch.where(length_b == 0, 1, length_b)
-- return (a * b).sum(-1) / (length_a * length_b)
-+ lengths = length_a * length_b
-+ if (lengths == 0).any():
-+     return torch.zeros_like(lengths)
-+ return (a * b).sum(-1) / lengths
-""").feedback(
-    "One vector of zeros in a batch makes all your results 0. Decide for each pair separately, with `torch.where` "
-    "instead of `if`."
-)
 cosine_similarity.mistake("adds_a_constant_to_the_lengths", loses="short").full_code("""
 def cosine_similarity(a, b):
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + EPS)
 """).for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)).feedback(
-    "You add a small constant to the denominator, which changes the cosine of short vectors. Short arrows have angles "
-    "too. Treat exactly zero separately instead.",
-    see="Exercise: `cosine_similarity(a, b)`",
+    "You add a small constant to the denominator, which changes the cosine of short vectors. No vector is all zeros "
+    "here, so leave the constant out.",
 )
-cosine_similarity.mistake("clamps_the_product_of_lengths", loses="short").full_code("""
+cosine_similarity.mistake("clamps_the_product_of_lengths", loses="short", clause="stretched").full_code("""
 def cosine_similarity(a, b):
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=EPS)
 """).for_each(EPS=(1e-8, 1e-9, 1e-7, 1e-6)).feedback(
     "You clamp the product of the lengths to a minimum, which changes the cosine of short vectors. Two lengths of "
-    "0.00001 have a product far below it. Treat exactly zero separately instead.",
-    see="Exercise: `cosine_similarity(a, b)`",
+    "0.00001 have a product far below it.",
 )
 cosine_similarity.mistake("overflows_before_the_root", loses="short").full_code("""
 def cosine_similarity(a, b):
     squares = (a * a).sum(-1) * (b * b).sum(-1)
-    return (a * b).sum(-1) / torch.where(squares == 0, 1, squares).sqrt()
+    return (a * b).sum(-1) / squares.sqrt()
 """).feedback(
     "You multiply the two *squared* lengths before you take the root, so long vectors overflow and give 0. Take "
     "each root first."
@@ -175,17 +123,17 @@ by_units.mistake(gradients.cut, loses="gradients").patch("""
 cosine_similarity.mistake(arguments.argument_changed(what="the vectors"), loses="arguments").full_code("""
 def cosine_similarity(a, b):
     length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
-    a /= torch.where(length_a == 0, 1, length_a)
-    b /= torch.where(length_b == 0, 1, length_b)
+    a /= length_a
+    b /= length_b
     return (a * b).sum(-1)
 """)
 by_lengths.mistake("normalises_the_other_side_only", {"(length_a * length_b)": "length_b"}, loses=EVERYWHERE).feedback(
     "You divide by the length of `b` only. An `a` ten times as long should give the same result.",
-    see="10. A bug that shipped (extra)",
+    see="8. A bug that shipped (extra)",
 )
 by_units.mistake(
     "takes_the_mean_of_the_products", {"(unit_a * unit_b).sum(-1)": "(unit_a * unit_b).mean(-1)"}, loses=EVERYWHERE
-).feedback("You take the mean of the products instead of their sum, so your result is the cosine divided by K.")
+).feedback("You take the mean of the products instead of their sum, so your result is the cosine divided by D.")
 by_units.mistake("subtracts_the_means", loses=EVERYWHERE).patch("""
   def cosine_similarity(a, b):
 +     a, b = a - a.mean(-1, keepdim=True), b - b.mean(-1, keepdim=True)
@@ -196,23 +144,21 @@ by_units.mistake("compares_every_pair", loses="many pairs").patch("""
 - return (unit_a * unit_b).sum(-1)
 + return unit_a @ (unit_b.mT if b.ndim > 1 else unit_b)
 """).feedback(
-    "You compare every vector of `a` with every vector of `b`. Compare pair by pair: `(..., K)` and `(..., K)` give "
+    "You compare every vector of `a` with every vector of `b`. Compare pair by pair: `(..., D)` and `(..., D)` give "
     "`(...)`."
 )
 cosine_similarity.mistake("adds_a_constant_to_each_length", loses="short").full_code("""
 def cosine_similarity(a, b):
     return (a * b).sum(-1) / ((a.norm(dim=-1) + EPS) * (b.norm(dim=-1) + EPS))
 """).for_each(EPS=(1e-8, 1e-7, 1e-6, 1e-5)).feedback(
-    "You add a small constant to *each* length, which changes the cosine of short vectors. Treat exactly zero "
-    "separately instead.",
-    see="Exercise: `cosine_similarity(a, b)`",
+    "You add a small constant to *each* length, which changes the cosine of short vectors. No vector is all zeros "
+    "here, so leave the constant out.",
 )
 by_units.mistake(numbers.computed_in_float32, loses="float64")
 by_units.mistake(numbers.result_float64(of="the arguments"), loses="float64")
 by_lengths.mistake("loses_the_dimension_of_the_lengths", loses=("many pairs", "gradients of many")).patch("""
-- length_b = torch.where(length_b == 0, 1, length_b)
 - return (a * b).sum(-1) / (length_a * length_b)
-+ return (a / length_a * (b / torch.where(length_b == 0, 1, length_b))).sum(-1)
++ return (a / length_a * (b / length_b)).sum(-1)
 """).feedback(
     "The lengths do not line up with their vectors. `norm` and `sum` drop the dimension that they run along. Keep it "
     "with `keepdim=True`."
@@ -222,11 +168,11 @@ by_lengths.mistake(
 ).feedback(
     "You divide by the *sum* of the two lengths instead of their product. Each vector is divided by its own length."
 )
-by_units.mistake("refuses_shapes_that_broadcast", loses="many pairs").patch("""
+by_units.mistake("refuses_shapes_that_broadcast", loses="many pairs", clause="broadcast").patch("""
   def cosine_similarity(a, b):
 +     if a.shape != b.shape:
 +         raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
-""").feedback("You accept only equal shapes. The leading dimensions broadcast: `(4, 1, K)` and `(6, K)` give `(4, 6)`.")
+""").feedback("You accept only equal shapes. The leading dimensions broadcast: `(4, 1, D)` and `(6, D)` give `(4, 6)`.")
 keeps_its_last_result(by_units, loses="one pair")
 by_lengths.mistake(
     "divides_by_the_root_of_the_lengths", {"(length_a * length_b)": "(length_a * length_b).sqrt()"}, loses=EVERYWHERE
@@ -235,59 +181,35 @@ by_lengths.mistake(
     "arrows of length 4 that point the same way."
 )
 by_lengths.mistake("clamps_each_length", loses="short").patch("""
-- length_a = torch.where(length_a == 0, 1, length_a)
-- length_b = torch.where(length_b == 0, 1, length_b)
-+ length_a, length_b = length_a.clamp(min=EPS), length_b.clamp(min=EPS)
+- return (a * b).sum(-1) / (length_a * length_b)
++ return (a * b).sum(-1) / (length_a.clamp(min=EPS) * length_b.clamp(min=EPS))
 """).for_each(EPS=(1e-8, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
-    "You clamp each length to a minimum, which changes the cosine of shorter vectors. Treat exactly zero separately "
-    "instead.",
-    see="Exercise: `cosine_similarity(a, b)`",
+    "You clamp each length to a minimum, which changes the cosine of shorter vectors. No vector is all zeros here, so "
+    "leave the minimum out.",
 )
 cosine_similarity.mistake("adds_a_constant_under_the_root", loses="short").full_code("""
 def cosine_similarity(a, b):
     length_a, length_b = ((x.square().sum(-1) + EPS).sqrt() for x in (a, b))
     return (a * b).sum(-1) / (length_a * length_b)
 """).for_each(EPS=(1e-12, 1e-16, 1e-10, 1e-9, 1e-8, 1e-6)).feedback(
-    "You add a small constant under the square roots, so the cosines of short vectors are too small. Treat exactly "
-    "zero separately instead.",
-    see="Exercise: `cosine_similarity(a, b)`",
+    "You add a small constant under the square roots, so the cosines of short vectors are too small. No vector is all "
+    "zeros here, so leave the constant out.",
 )
 by_lengths.mistake("takes_short_for_zero", loses="short").patch("""
-- length_a = torch.where(length_a == 0, 1, length_a)
-- length_b = torch.where(length_b == 0, 1, length_b)
 - return (a * b).sum(-1) / (length_a * length_b)
 + lengths = length_a * length_b
 + short = lengths < EPS
 + return ((a * b).sum(-1) / lengths.masked_fill(short, 1)).masked_fill(short, 0)
 """).for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6)).feedback(
-    "You treat short vectors as vectors of zeros and give them the cosine 0. Check whether the lengths are exactly 0, "
-    "not whether they are small.",
-    see="Exercise: `cosine_similarity(a, b)`",
+    "You give short vectors the cosine 0, as if they were vectors of zeros. However short it is, a vector has a "
+    "direction.",
 )
 by_lengths.mistake(
     "projects_one_on_the_other", {"(length_a * length_b)": "length_a.square()"}, loses=EVERYWHERE
 ).feedback(
     "You divide by the squared length of `a` and leave out the length of `b`. Swap the two arguments: the cosine must "
     "stay the same.",
-    see="10. A bug that shipped (extra)",
-)
-by_lengths.mistake("says_one_where_a_length_is_zero", loses=("a vector", "vectors of zeros")).patch("""
-- return (a * b).sum(-1) / (length_a * length_b)
-+ nothing = (a == 0).all(-1) | (b == 0).all(-1)
-+ return torch.where(nothing, 1, (a * b).sum(-1) / (length_a * length_b))
-""").feedback(
-    "You return 1 where a vector is all zeros, as if both had the same direction. A vector of zeros has no direction: "
-    "the result is 0.",
-    see="A vector of zeros has no direction",
-)
-by_lengths.mistake("guards_with_too_small_a_number", loses=("a vector", "vectors", "gradients of many")).patch("""
-- length_a = torch.where(length_a == 0, 1, length_a)
-- length_b = torch.where(length_b == 0, 1, length_b)
-+ length_a, length_b = (length.clamp(min=LEAST) for length in (length_a, length_b))
-""").for_each(LEAST=("torch.finfo(a.dtype).tiny", "1e-38 if a.dtype == torch.float32 else 1e-300")).feedback(
-    "The minimum for your lengths is so tiny that the product of two of them underflows to 0, and 0 / 0 is NaN. "
-    "Divide each vector by its own length, or choose a larger minimum.",
-    see="A vector of zeros has no direction",
+    see="8. A bug that shipped (extra)",
 )
 cosine_similarity.mistake("chains_hypot", loses="gradients of many").full_code("""
 import functools
@@ -295,7 +217,6 @@ import functools
 
 def cosine_similarity(a, b):
     def length(x):
-        x = torch.where((x == 0).all(-1, keepdim=True), 1, x)
         return functools.reduce(torch.hypot, x.unbind(-1)).abs()
 
     return (a * b).sum(-1) / (length(a) * length(b))
@@ -303,28 +224,30 @@ def cosine_similarity(a, b):
     "You measure two entries at a time (`hypot`), so the gradient is NaN where a vector begins with zeros. An "
     "intermediate length of 0 has no slope. Measure the whole vector at once."
 )
-by_lengths.mistake("takes_any_zero_for_a_vector_of_zeros", loses="a vector").patch("""
-- length_a = torch.where(length_a == 0, 1, length_a)
-- length_b = torch.where(length_b == 0, 1, length_b)
+by_lengths.mistake("takes_any_zero_for_a_vector_of_zeros", loses="many pairs").patch("""
 - return (a * b).sum(-1) / (length_a * length_b)
 + some = (a != 0).all(-1) & (b != 0).all(-1)
 + return torch.where(some, (a * b).sum(-1) / torch.where(some, length_a * length_b, 1), 0)
 """).feedback(
-    "You treat a vector with a single 0 in it as a vector of zeros. It has no direction only if *all* its entries are "
-    "0.",
-    see="A vector of zeros has no direction",
+    "You treat a vector with a single 0 in it as a vector of zeros, and give it the cosine 0. It has a direction, "
+    "like all vectors here.",
 )
-by_lengths.mistake("takes_a_sum_of_zero_for_a_vector_of_zeros", loses="a vector").patch("""
-- length_a = torch.where(length_a == 0, 1, length_a)
-- length_b = torch.where(length_b == 0, 1, length_b)
+by_lengths.mistake("takes_a_sum_of_zero_for_a_vector_of_zeros", loses="many pairs").patch("""
 - return (a * b).sum(-1) / (length_a * length_b)
 + some = (a.sum(-1) != 0) & (b.sum(-1) != 0)
 + return torch.where(some, (a * b).sum(-1) / torch.where(some, length_a * length_b, 1), 0)
 """).feedback(
-    "You check whether the entries of a vector sum to 0, but those of `(1, −1)` do too. *All* entries have to be 0.",
-    see="A vector of zeros has no direction",
+    "You give a vector the cosine 0 if its entries sum to 0. Those of `(1, −1)` do, and it has a direction.",
 )
 remembers_tensors(by_units, loses="one pair")
 by_lengths.mistake("sums_all_pairs", {"(a * b).sum(-1)": "(a * b).sum()"}, loses="many pairs").feedback(
     "You add up the products of all pairs. Sum along the last dimension only: each pair has its own cosine."
+)
+by_lengths.mistake("multiplies_as_in_lesson_00", loses=EVERYWHERE).patch("""
+- length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
+- return (a * b).sum(-1) / (length_a * length_b)
++ return a @ b.permute(*reversed(range(b.ndim)))
+""").feedback(
+    "Your line of lesson 0 gives the dot products of every vector with every other. Here each pair has one number, "
+    "and both lengths divide it."
 )

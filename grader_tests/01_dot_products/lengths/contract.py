@@ -1,4 +1,4 @@
-"""`lengths`, a step: the length of every vector along the last dimension, kept."""
+"""`lengths`, an exercise without points: the length of every vector along the last dimension, kept."""
 
 import torch
 

@@ -23,8 +23,7 @@ def most_similar(queries, keys):
     lengths = queries.norm(dim=-1)
     for s in range(keys.shape[-2]):
         key = keys[..., s, :].unsqueeze(-2)
-        product = lengths * key.norm(dim=-1)
-        cosine = (queries * key).sum(-1) / product.where(product > 0, torch.ones_like(product))
+        cosine = (queries * key).sum(-1) / (lengths * key.norm(dim=-1))
         better = cosine > best
         best, place = torch.where(better, cosine, best), torch.where(better, s, place)
     return place
@@ -33,8 +32,7 @@ def most_similar(queries, keys):
 # %% in_plain_python
 def most_similar(queries, keys):
     def cosine(x, y):
-        lengths = math.hypot(*x) * math.hypot(*y)
-        return math.fsum(p * q for p, q in zip(x, y, strict=True)) / lengths if lengths else 0.0
+        return math.fsum(p * q for p, q in zip(x, y)) / (math.hypot(*x) * math.hypot(*y))
 
     def best(query, candidates):
         scores = [cosine(query, key) for key in candidates]
@@ -42,13 +40,11 @@ def most_similar(queries, keys):
 
     q = queries.reshape(-1, *queries.shape[-2:]).tolist()
     k = keys.reshape(-1, *keys.shape[-2:]).tolist()
-    found = [[best(query, candidates) for query in asking] for asking, candidates in zip(q, k, strict=True)]
+    found = [[best(query, candidates) for query in asking] for asking, candidates in zip(q, k)]
     return torch.tensor(found, dtype=torch.int64).reshape(queries.shape[:-1])
 
 
 # %% by_a_stable_sort
 def most_similar(queries, keys):
-    lengths = keys.norm(dim=-1)
-    cosines = torch.einsum("...tk,...sk->...ts", queries, keys)
-    cosines = cosines / lengths.masked_fill(lengths == 0, 1)[..., None, :]
+    cosines = torch.einsum("...tk,...sk->...ts", queries, keys) / keys.norm(dim=-1)[..., None, :]
     return cosines.sort(dim=-1, descending=True, stable=True).indices[..., 0]

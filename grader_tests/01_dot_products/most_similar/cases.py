@@ -1,10 +1,11 @@
 """Building blocks of the test cases of `most_similar`."""
 
+import torch
 import torch.nn.functional as F
 
 
 def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, k), away=False):
-    """Queries (..., T, K) and keys (..., S, K) of very different lengths.
+    """Queries (..., T, D) and keys (..., S, D) of very different lengths.
 
     Every winner leads by at least 0.01, so that rounding decides nothing, and has a positive cosine, unless the case is
     about keys that point `away`. Among several queries and keys, a long key would win somewhere by its dot product, and
@@ -23,3 +24,17 @@ def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, 
         loses = all(bool((other.argmax(-1) != cosines.argmax(-1)).any()) for other in others)
         if clear and towards and (loses or queries == 1 or keys == 1):
             return q, k
+
+
+def rows_with_a_lead(draw, batch, *, queries, keys, width):
+    """Queries (batch, T, D) and keys (batch, S, D) of any sizes; each winner leads by at least 0.001."""
+    k = draw.normal(batch, keys, width) * draw.uniform(batch, keys, 1, low=0.1, high=10.0)
+
+    def row(one):
+        def leads(q):
+            best = F.cosine_similarity(q.double(), one.double(), dim=-1).topk(min(2, keys)).values
+            return keys == 1 or bool(best[0] - best[1] > 0.001)
+
+        return draw.until(lambda: draw.normal(width), leads)
+
+    return torch.stack([torch.stack([row(one) for _ in range(queries)]) for one in k]), k

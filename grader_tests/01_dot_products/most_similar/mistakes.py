@@ -19,7 +19,7 @@ right.mistake("takes_the_largest_dot_product", loses=EVERYWHERE).patch("""
 """).feedback(
     "You choose the largest *dot product*, which a long key wins whatever its direction. Divide by the lengths of the "
     "keys.",
-    see="4. One query, six words",
+    see="3. One query, six words",
 )
 right.mistake("finds_queries_for_keys", {"argmax(-1)": "argmax(-2)"}, loses=EVERYWHERE).feedback(
     "You find the best *query* for each key. Look along the last dimension to find the best key for each query."
@@ -47,7 +47,7 @@ def most_similar(queries, keys):
     places = (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1)
     return torch.take_along_dim(keys, places[..., None], dim=-2)
 """).feedback("You return the winning keys themselves, not their indices.")
-right.mistake("answers_in_int32", {"argmax(-1)": "argmax(-1).int()"}, loses="indices").feedback(
+right.mistake("answers_in_int32", {"argmax(-1)": "argmax(-1).int()"}, loses="indices", clause="indices").feedback(
     "Your indices have the wrong integer dtype. They are right, but indexing needs int64 (`torch.long`), the dtype "
     "that `argmax` returns."
 )
@@ -59,39 +59,15 @@ right.mistake(shapes.squeezed, {"argmax(-1)": "argmax(-1).squeeze()"}, loses=EVE
 right.mistake(
     "keeps_the_last_dimension_of_places", {"argmax(-1)": "argmax(-1, keepdim=True)"}, loses=EVERYWHERE
 ).feedback("You keep a last dimension of size 1. Leave out `keepdim`, so that `(..., T)` remains.")
-right.mistake("knows_no_batches", {".mT": ".t()"}, loses="batches").feedback(
+right.mistake("knows_no_batches", {".mT": ".t()"}, loses="batches", clause="batches").feedback(
     "Your function works for one matrix of queries and one of keys, but not for batches. Swap the last two "
     "dimensions, counted from the end.",
-    see="5. All pairs at once",
+    see="4. All pairs at once",
 )
-right.mistake("lets_nan_win", loses="vectors").patch("""
-- cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
-+ lengths = queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2)
-+ cosines = queries @ keys.mT / lengths
-""").feedback(
-    "A key of zeros gives NaN, which `argmax` treats as the largest value, so such a key always wins. Its "
-    "similarity is 0.",
-    see="A vector of zeros has no direction",
-)
-right.mistake("never_finds_a_key_of_zeros", loses="vectors").patch("""
-- return cosines.argmax(-1)
-+ return cosines.masked_fill((keys == 0).all(-1).unsqueeze(-2), -2.0).argmax(-1)
-""").feedback(
-    "A key of zeros can never win in your function. Its similarity is 0, which is more than the −0.5 of a key that "
-    "points away."
-)
-right.mistake("counts_positive_cosines_only", {"argmax": "clamp(min=0).argmax"}, loses="vectors").feedback(
+right.mistake("counts_positive_cosines_only", {"argmax": "clamp(min=0).argmax"}, loses="finds").feedback(
     "You return index 0 whenever all cosines are negative. The best value has to start below −1, not at 0."
 )
-most_similar.mistake("takes_the_nearest_unit_vector", loses="vectors").full_code("""
-def most_similar(queries, keys):
-    units, targets = F.normalize(queries, dim=-1), F.normalize(keys, dim=-1)
-    return (units[..., :, None, :] - targets[..., None, :, :]).square().sum(-1).argmin(-1)
-""").feedback(
-    "You choose the nearest unit vector, which is wrong for a key of zeros. Such a key is at distance 1 from each "
-    "vector of length 1, as if its cosine were 0.5."
-)
-right.mistake("takes_the_last_of_equal_keys", loses="the first").patch("""
+right.mistake("takes_the_last_of_equal_keys", loses="the first", clause="ties").patch("""
 - return cosines.argmax(-1)
 + return keys.shape[-2] - 1 - cosines.flip(-1).argmax(-1)
 """).feedback("You return the last of several equal keys. Return the lowest index.")
@@ -100,9 +76,8 @@ def most_similar(queries, keys):
     lengths = queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2)
     return (queries @ keys.mT / (lengths + EPS)).argmax(-1)
 """).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
-    "You add a small constant to the denominator, so the cosines of short vectors become too small. Treat exactly "
-    "zero separately instead.",
-    see="Exercise: `cosine_similarity(a, b)`",
+    "You add a small constant to the denominator, so the cosines of short vectors become too small. No vector is all "
+    "zeros here, so leave the constant out.",
 )
 most_similar.mistake("bends_short_keys", loses="short").full_code("""
 def most_similar(queries, keys):
@@ -116,14 +91,13 @@ def most_similar(queries, keys):
         "keys.norm(dim=-1, keepdim=True).clamp(min=1e-3)",
     )
 ).feedback(
-    "You enlarge short keys by a small number, added or used as a minimum, so their cosines become too small. Treat "
-    "exactly zero separately instead.",
-    see="Exercise: `cosine_similarity(a, b)`",
+    "You enlarge short keys by a small number, added or used as a minimum, so their cosines become too small. No "
+    "vector is all zeros here, so do without.",
 )
-most_similar.mistake(arguments.argument_changed(what="the keys"), loses="arguments").full_code("""
+most_similar.mistake(arguments.argument_changed(what="the keys"), loses="arguments", clause="purity").full_code("""
 def most_similar(queries, keys):
     lengths = keys.norm(dim=-1, keepdim=True)
-    keys /= torch.where(lengths == 0, 1, lengths)
+    keys /= lengths
     return (queries @ keys.mT).argmax(-1)
 """)
 right.mistake(
@@ -136,7 +110,7 @@ right.mistake(
 ).feedback(
     "You divide each column by its length instead of each vector. The length of a *vector* is taken along `dim=-1`."
 )
-right.mistake(shapes.all_dimensions_reversed(see="5. All pairs at once"), loses="batches").patch("""
+right.mistake(shapes.all_dimensions_reversed(see="4. All pairs at once"), loses="batches").patch("""
 - cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
 + cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).permute(*reversed(range(keys.ndim)))
 """)
@@ -188,10 +162,10 @@ right.mistake("returns_a_list", {"argmax(-1)": "argmax(-1).tolist()"}, loses=EVE
 right.mistake(
     "marks_the_winners", {"cosines.argmax(-1)": "(cosines == cosines.amax(-1, keepdim=True)).long()"}, loses=EVERYWHERE
 ).feedback("You mark the winners with ones among zeros. Return one number per query: the index of the winner.")
-most_similar.mistake("overflows_before_the_root_of_squares", loses="short").full_code("""
+most_similar.mistake("overflows_before_the_root_of_squares", loses="short", clause="lengths").full_code("""
 def most_similar(queries, keys):
     squares = queries.square().sum(-1).unsqueeze(-1) * keys.square().sum(-1).unsqueeze(-2)
-    return (queries @ keys.mT / torch.where(squares == 0, 1, squares).sqrt()).argmax(-1)
+    return (queries @ keys.mT / squares.sqrt()).argmax(-1)
 """).feedback(
     "You multiply *squared* lengths before you take the root, which overflows for long vectors. Their cosines become "
     "0, and the first key wins. Take each root first."
@@ -205,4 +179,20 @@ right.mistake("counts_from_one", {"argmax(-1)": "argmax(-1) + 1"}, loses=EVERYWH
 remembers_tensors(right, loses="finds")
 right.mistake(
     shapes.squeezed("squeezes_a_dimension_of_the_batch"), {"argmax(-1)": "argmax(-1).squeeze(-2)"}, loses="batches"
+)
+right.mistake("multiplies_as_in_lesson_00", loses=EVERYWHERE).patch("""
+- cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
++ cosines = queries @ keys.permute(*reversed(range(keys.ndim)))
+""").feedback(
+    "Your line of lesson 0 gives dot products, which a long key wins. Divide by the lengths first, and mind that `.T` "
+    "reverses all dimensions of a batch."
+)
+right.mistake("pairs_one_matrix_only", loses="batches").patch("""
+- cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
++ q, k = F.normalize(queries, dim=-1), F.normalize(keys, dim=-1)
++ cosines = (PAIRS).sum(-1)
+""").for_each(PAIRS=("q[:, None] * k[None]", "q.unsqueeze(-2) * k", "q[:, None] * k")).feedback(
+    "Your new dimensions form all pairs only for one matrix of queries and one of keys. Both arguments need a new "
+    "one, counted from the end.",
+    see="4. All pairs at once",
 )

@@ -1,17 +1,19 @@
-"""`score_each`, a step: one query dotted with each of many keys, in a loop."""
+"""`score_each`, an exercise without points: one query dotted with each of many keys, in a loop."""
 
 import torch
 
 from grading.exercises.exercise import call, step
 
+from ..common import PRODUCTS
+
 score_each = step(
     "score_each",
     see="Exercise: score every key",
+    forbidden=PRODUCTS,
     hints=(
         "How many numbers do you get for six keys? Where do you keep them until the loop is done?",
         "`for key in keys` goes through the rows. Collect one dot product per key in a list, and make a tensor of it "
-        "at "
-        "the end, after the loop.",
+        "at the end, after the loop.",
         "The shape of the code: `scores = []`, `for key in keys:`, `scores.append(<a dot product>)`, and "
         "`return torch.stack(<the list>)`.",
     ),
