@@ -135,7 +135,6 @@ growth.show("attention")
 # Unscaled they give 7.6; with `scale=0.0`, 6.
 
 
-
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None = None
@@ -193,7 +192,6 @@ figures.show(figures.scaling.side_by_side(scaled_dot_product_attention, query[0,
 #
 # **Adam** changes the matrices. It divides a running mean of each entry's gradient by the root of a running mean of its square,
 # so each entry moves by about the learning rate `lr`, however small its gradient is.
-
 
 
 # %% tags=["code"]
@@ -268,7 +266,6 @@ check(drop)
 # **Worked example.** The weights $\tfrac12, \tfrac14, \tfrac14$ meet the values 2, 4, 8. If dropout with
 # $p_{\text{drop}} = \tfrac12$ drops the middle one, they become $1, 0, \tfrac12$ and give $2 + 4 = 6$. In eval mode they always
 # give $1 + 1 + 2 = 4$.
-
 
 
 # %% nbgrader={"grade": false, "grade_id": "ScaledDotProductAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -406,7 +403,6 @@ check("experiment", finding)
 #
 # **Worked example.** With the scale 1, the scores $(0, \ln 3)$ give an entropy of 0.562; with 2, of 0.325. You want 0.4. Which
 # scale do you try next?
-
 
 
 # %%
