@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-def queries_and_keys(
-    width: int, n: int = 200, keys: int = 16, seed: int = 0
-) -> tuple[torch.Tensor, torch.Tensor]:
+def queries_and_keys(width: int, n: int = 200, keys: int = 16, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     """`n` draws of one query (n, 1, width) and of `keys` keys (n, keys, width), with mean 0 and variance 1."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(n, 1, width, generator=generator), torch.randn(n, keys, width, generator=generator)
@@ -41,7 +39,9 @@ def of_widths(widths: Sequence[int]) -> Figure:
     """The `ridges` of random scores at some widths, and their standard deviations."""
     samples = {width: scores_of(*queries_and_keys(width)) for width in widths}
     spreads = {width: scores.std(correction=0) for width, scores in samples.items()}
-    return with_caption(ridges(samples, spreads), "3,200 scores per width. The bar under each histogram is ± the spread.")
+    return with_caption(
+        ridges(samples, spreads), "3,200 scores per width. The bar under each histogram is ± the spread."
+    )
 
 
 def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float] | None = None) -> Figure:
@@ -75,7 +75,7 @@ def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor
 
 @with_choices(Dk=[1, 4, 16, 64, 256, 1024], seed=[23, 24, 25, 26, 27], strip=[{"Dk": 1}, {"Dk": 16}, {"Dk": 256}])
 def one_query(*, Dk: int, seed: int) -> Figure:
-    """One random query's scores with eight keys of width `Dk`, on an axis as long as the width asks, and their weights."""
+    """One random query's scores with eight keys of width `Dk`, on an axis that grows with it, and their weights."""
     scores = scores_of(*queries_and_keys(Dk, n=1, keys=8, seed=seed))[0, 0]  # (8,)
     reach = max(3.6 * Dk**0.5, 1.2 * float(scores.abs().max()))
     return scores_and_weights(scores, torch.softmax(scores, dim=-1), reach)
@@ -128,7 +128,7 @@ def three_scales(widths: Sequence[int] = (1, 4, 16, 64, 256, 1024), keys: int = 
         figure,
         f"Three panels against the width, from {widths[0]} to {widths[-1]}. {details}. "
         f"Equal weights would have the entropy {most:.2f}.",
-        "Random queries and keys. The gradient is the size of all rates of a query together, in the median of 200 draws.",
+        "Random queries and keys. The gradient is the size of all rates of a query together: the median of 200.",
     )
 
 
@@ -158,9 +158,9 @@ def side_by_side(attend: Function, query: torch.Tensor, key: torch.Tensor, value
     before, after = (panels[name].amax(-1) for name in ("their weights", "the weights of these"))
     return with_alt_text(
         figure,
-        f"Four heat maps of {len(query)} queries by {len(key)} keys. Scores up to {scores.abs().max():.1f} give weights "
-        f"of which the largest in a row is {before.min():.2f} to {before.max():.2f}; divided by √{width}, it is "
-        f"{after.min():.2f} to {after.max():.2f}.",
+        f"Four heat maps of {len(query)} queries by {len(key)} keys. Scores up to {scores.abs().max():.1f} give "
+        f"weights of which the largest in a row is {before.min():.2f} to {before.max():.2f}; divided by √{width}, "
+        f"it is {after.min():.2f} to {after.max():.2f}.",
         "Both maps of scores have one scale of colours.",
     )
 
