@@ -117,7 +117,8 @@ figures.show(figures.scaling.three_scales())
 # $$ \operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \operatorname{softmax}\!\left( \frac{\mathbf{Q}
 #    \mathbf{K}^\top}{\sqrt{d_k}} \right) \mathbf{V} $$
 #
-# Its $d_k$ is the last dimension of the given queries, not the model's width.
+# Queries, keys and values are the rows of $\mathbf{Q}$, $\mathbf{K}$ and $\mathbf{V}$, and $d_k$ is the last dimension of the
+# given queries, not the model's width.
 
 # %% tags=["picture"]
 # @title Your `attention` of lesson 3, to copy
@@ -188,7 +189,7 @@ figures.show(figures.scaling.side_by_side(scaled_dot_product_attention, query[0,
 # ## 5. Does it matter for learning?
 #
 # Let attention learn to look things up: asked for one of 16 items, it should return its value. Only $\mathbf{W}_q$ and
-# $\mathbf{W}_k$ are trained, for queries and keys of width 256.
+# $\mathbf{W}_k$ are trained.
 #
 # **Adam** changes the matrices. It divides a running mean of each entry's gradient by the root of a running mean of its square,
 # so each entry moves by about the learning rate `lr`, however small its gradient is.
@@ -260,8 +261,8 @@ check(drop)
 #
 # *Difficulty ★★☆, importance ●●○, about 12 minutes.*
 #
-# Write the module. `forward` may get the weights from your `scaled_dot_product_attention`; a mistake there costs nothing here.
-# Return the output and the weights that multiplied the values: in training mode, those after dropout.
+# Write the module. `forward` may get the weights from your `scaled_dot_product_attention`. Return the output and the weights that
+# multiplied the values: in training mode, those after dropout.
 #
 # **Worked example.** The weights $\tfrac12, \tfrac14, \tfrac14$ meet the values 2, 4, 8. If dropout with
 # $p_{\text{drop}} = \tfrac12$ drops the middle one, they become $1, 0, \tfrac12$ and give $2 + 4 = 6$. In eval mode they always
@@ -419,6 +420,9 @@ def scale_for_entropy(scores: torch.Tensor, nats: float) -> torch.Tensor:
 check(scale_for_entropy)
 
 # %% [markdown]
+# ## In your own words (extra)
+
+# %% [markdown]
 # %%answer why_the_root
 
 # %% [markdown]
@@ -428,7 +432,7 @@ check(scale_for_entropy)
 # 2. Widely spread scores saturate softmax, and its gradient vanishes.
 # 3. So the scores are divided by $\sqrt{d_k}$:
 #    $\operatorname{softmax}\!\left( \mathbf{Q} \mathbf{K}^\top / \sqrt{d_k} \right) \mathbf{V}$.
-# 4. Divided by $d_k$ itself, they become too equal.
+# 4. Divided by $d_k$ itself, they give nearly equal weights.
 # 5. Dropout falls on the weights, only in training, and keeps their mean.
 
 # %% tags=["picture"]
