@@ -8,9 +8,9 @@
 # %% [markdown]
 # # Lesson 4: Scaling
 #
-# In lesson 0 you divided the scores by a square root, and nobody told you why. Without it, attention starts badly once vectors
-# get wide: with 256 entries, a query gives nearly all its weight to one key, picked by chance, and hardly any gradient comes back
-# to correct it. **Why is that, and why is a square root the cure?**
+# In lesson 0 you wrote `q @ k.T / math.sqrt(q.shape[-1])`. Without the root, attention starts badly once vectors get wide: with
+# 256 entries, a query gives nearly all its weight to one key, picked by chance, and hardly any gradient comes back to correct it.
+# **Why is that, and why is a square root the cure?**
 #
 # **You will build** `scaled_dot_product_attention` and a module that adds dropout, and take the root out of a trained model.
 #
@@ -76,12 +76,7 @@ for Dk in (1, 16, 256, 1024):
 # %% [markdown]
 # ## 2. What softmax makes of it
 #
-# ### Predict: 256 entries
-#
-# Draw a random query and eight random keys of 256 entries. How large is the largest weight, on average?
-
-# %%
-predict("the largest of eight weights", ...)  # "0.13", "0.4" or "more than 0.9"
+# Large scores sharpen the weights, like a low temperature (lesson 2). Make the vectors wider:
 
 # %% tags=["picture"]
 # @title Two sliders: the width, and which random query and keys are drawn
@@ -100,6 +95,13 @@ sliders.slider(figures.scaling.one_query)
 # ## 3. Root or width?
 #
 # Dividing the scores by $\sqrt{d_k}$ brings their spread back to 1. Dividing by $d_k$ makes them smaller still. Isn't that safer?
+#
+# ### Predict: divided by the width
+#
+# At width 1024, divide the scores of 16 keys by 1024. How does the query share out its weight?
+
+# %%
+predict("divided by the width", ...)  # "one key has nearly all", "a few keys share" or "all are nearly equal"
 
 # %% tags=["picture"]
 # @title Spread, entropy and gradient at three scales
