@@ -76,7 +76,7 @@ for Dk in (1, 16, 256, 1024):
 # %% [markdown]
 # ## 2. What softmax makes of it
 #
-# Large scores sharpen the weights, like a low temperature (lesson 2). Make the vectors wider:
+# Large scores sharpen the weights (lesson 2). Make the vectors wider:
 
 # %% tags=["picture"]
 # @title Two sliders: the width, and which random query and keys are drawn
@@ -109,8 +109,8 @@ figures.show(figures.scaling.three_scales())
 
 # %% [markdown]
 # Follow *× 1* to the right: scores spread, so weights lose their entropy, so the gradient vanishes. With $1/\sqrt{d_k}$ all three
-# stay level, and attention starts alike at every width. With $1/d_k$ all weights become nearly equal, and although softmax then
-# passes the gradient on, the tiny scale shrinks it.
+# stay level, and attention starts alike at every width. With $1/d_k$, softmax passes the gradient on, but the tiny scale then
+# shrinks it.
 #
 # ## 4. Scaled dot-product attention
 #
