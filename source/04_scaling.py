@@ -371,7 +371,7 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 # first! Your finding is a list of the three names, from the smallest loss to the largest.
 
 # %% tags=["experiment"]
-# Takes about 15 seconds
+# Takes about 20 seconds
 # Your code: the last of the losses at each scale
 
 finding = ...  # such as ["none", "1 / Dk", "root"]
