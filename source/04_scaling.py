@@ -346,16 +346,15 @@ print(f"Blind guessing: {math.log(len(lm.words)):.2f}")
 figures.show(figures.scaling.three_heads(lm, scaled_dot_product_attention))
 
 # %% [markdown]
-# ## In any sentence, and in your own model (extra)
+# ## In any sentence (extra)
 #
-# Type other sentences, or put `scale=1.0` in place of your function. The model itself hides later words (lesson 5); here every
-# word sees all.
+# Type another sentence, or put `scale=1.0` in place of your function.
 
 # %% tags=["picture"]
 alive.show(scale=scaled_dot_product_attention, layer=0, head=3)
 
 # %% [markdown]
-# The model that you build from lesson 3 to 8 now has your scaled attention, too.
+# The model that you build now has scaled attention, too.
 
 # %% tags=["picture"]
 # @title The model so far, and where its letters look
@@ -366,9 +365,9 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Difficulty ★☆☆, importance ●●○, about 4 minutes.* After 300 steps the root was ahead. **Which scale is ahead after 1,500 steps,
-# and which of the two wrong ones is worse?** Call `learn(scale, steps=1500)` for each scale, and compare the last losses. Guess
-# first! Your finding is a list of the three names, from the smallest loss to the largest.
+# *Difficulty ★☆☆, importance ●●○, about 4 minutes.* **After 1,500 steps, which of the two wrong scales is worse?** Guess first.
+# Then call `learn(scale, steps=1500)` for each scale, and compare the last losses. Your finding is a list of the three names, the
+# smallest loss first.
 
 # %% tags=["experiment"]
 # Takes about 20 seconds
@@ -389,20 +388,19 @@ check("experiment", finding)
 # + weights = q @ k.transpose(-2, -1) * k.shape[-1] ** -0.5  # 64
 # ```
 #
-# It was in the code of a much-watched lecture ([karpathy/ng-video-lecture#6](
-# https://github.com/karpathy/ng-video-lecture/issues/6)). The scores are $\sqrt 6 \approx 2.4$ times too small, but the model
-# trains, and its weights look plausible. Somebody compared the code with the paper. You can find it as in section 4: compare with
-# another implementation, on shapes that differ. More such bugs are in `bug_museum.ipynb`.
+# It was in a much-watched lecture ([karpathy/ng-video-lecture#6](https://github.com/karpathy/ng-video-lecture/issues/6)): scores
+# $\sqrt 6 \approx 2.4$ times too small, weights that look plausible, and a model that trains. To find it, compare with another
+# implementation, as in section 4. More such bugs are in `bug_museum.ipynb`.
 #
 # ## Exercise: `scale_for_entropy(scores, nats)` (extra)
 #
 # *Difficulty ★★★, importance ●○○, about 15 minutes.*
 #
-# Trained queries and keys aren't random. Which scale makes their attention as sharp as you want? For every entropy between 0 and
-# $\ln S$, exactly one scale gives it to the weights of $S$ scores. There is no formula, but a larger scale gives a smaller entropy.
+# Which scale makes attention as sharp as you want? For every entropy between 0 and $\ln S$, exactly one scale gives it to the
+# weights of $S$ scores. There is no formula, but a larger scale gives a smaller entropy.
 #
-# For each row of `scores`, return the scale with which `softmax(scale * row)` has the entropy `nats`, to a relative error of
-# 0.001. Scores may be as small as 0.00001 or as large as 100,000.
+# For each row of `scores`, return the scale with which `softmax(scale * row)` has the entropy `nats`, to 0.1 %. Scores may be as
+# small as 0.00001 or as large as 100,000.
 #
 # **Worked example.** With the scale 1, the scores $(0, \ln 3)$ give an entropy of 0.562; with 2, of 0.325. You want 0.4. Which
 # scale do you try next?
@@ -420,9 +418,6 @@ def scale_for_entropy(scores: torch.Tensor, nats: float) -> torch.Tensor:
 
 # %%
 check(scale_for_entropy)
-
-# %% [markdown]
-# ## In your own words (extra)
 
 # %% [markdown]
 # %%answer why_the_root
