@@ -598,6 +598,40 @@ verdict(abs(spread - 1) < 0.1, f"scores of random queries and keys have the spre
 #
 # </details>
 #
+# ### Weights that stay too even
+#
+# A transformer with six heads trains, but learns slowly. Its weights look plausible.
+
+
+# %% tags=["exercise"]
+def head_scores(x, W_q, W_k, n_heads):
+    T, D = x.shape
+    q, k = ((x @ W).view(T, n_heads, -1).transpose(0, 1) for W in (W_q, W_k))  # (heads, T, D / heads)
+    return q @ k.mT * D**-0.5
+
+
+# %% tags=["exercise"]
+generator = torch.Generator().manual_seed(2)
+tokens, *matrices = (
+    torch.randn(n, 96, generator=generator) / scale for n, scale in ((200, 1), (96, 96**0.5), (96, 96**0.5))
+)
+spread = head_scores(tokens, *matrices, 6).std()
+verdict(abs(spread - 1) < 0.15, f"scores of random tokens have the spread {spread:.1f}, and should have about 1")
+
+# %% [markdown]
+# <details><summary>What it was</summary>
+#
+# The scores of each head were divided by the root of the *model's* width
+# ([vit-pytorch#65](https://github.com/lucidrains/vit-pytorch/issues/65), [dfdx#171](https://github.com/coreylowman/dfdx/issues/171)).
+# With six heads they were $\sqrt 6$ times too small. Take the width from the queries that are multiplied.
+#
+# ```diff
+# -     return q @ k.mT * D**-0.5
+# +     return q @ k.mT * q.shape[-1] ** -0.5
+# ```
+#
+# </details>
+#
 # ### All weights are equal
 #
 # On one backend of a library, every query attends to all keys alike. On the others it does not.

@@ -1,4 +1,4 @@
-"""Figures of lesson 04: spread of scores, their softmax, and dropout.
+"""Figures of lesson 04: spread of scores, their softmax and its gradient, learning, and dropout.
 
 All have alt text.
 """
@@ -24,16 +24,24 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-def of_widths(queries_and_keys: Function, widths: Sequence[int], spread: Function | None = None) -> Figure:
-    """The `ridges` of random scores at some widths, and their `spread` if that function is given.
+def queries_and_keys(width: int, n: int = 200, keys: int = 16, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """`n` draws of one query (n, 1, width) and of `keys` keys (n, keys, width), with mean 0 and variance 1."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(n, 1, width, generator=generator), torch.randn(n, keys, width, generator=generator)
 
-    `queries_and_keys(width)` gives 200 queries (200, 1, K) and their keys (200, 16, K).
-    """
-    drawn = {width: queries_and_keys(width) for width in widths}
-    samples = {width: torch.matmul(query, key.mT) for width, (query, key) in drawn.items()}
-    reach = spread and {width: spread(query, key) for width, (query, key) in drawn.items()}
-    caption = "The bar under each histogram is ± the spread." if spread else "Each histogram holds 3,200 scores."
-    return with_caption(ridges(samples, reach), caption)
+
+def scores_of(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+    """Unscaled scores (..., T, S)."""
+    return torch.matmul(query, key.mT)
+
+
+def of_widths(widths: Sequence[int]) -> Figure:
+    """The `ridges` of random scores at some widths, and their standard deviations."""
+    samples = {width: scores_of(*queries_and_keys(width)) for width in widths}
+    spreads = {width: scores.std(correction=0) for width, scores in samples.items()}
+    return with_caption(
+        ridges(samples, spreads), "3,200 scores per width. The bar under each histogram is ± the spread."
+    )
 
 
 def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float] | None = None) -> Figure:
@@ -65,12 +73,12 @@ def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor
     )
 
 
-@with_choices(K=[1, 4, 16, 64, 256, 1024], seed=[23, 24, 25, 26, 27], strip=[{"K": 1}, {"K": 16}, {"K": 256}])
-def one_query(queries_and_keys: Function, *, K: int, seed: int) -> Figure:
-    """One random query's scores with eight keys of width `K`, and their weights; `queries_and_keys` as above."""
-    query, key = queries_and_keys(K, n=1, S=8, seed=seed)
-    scores = torch.matmul(query, key.mT)[0, 0]  # (8,)
-    return scores_and_weights(scores, torch.softmax(scores, dim=-1), reach=110)
+@with_choices(Dk=[1, 4, 16, 64, 256, 1024], seed=[23, 24, 25, 26, 27], strip=[{"Dk": 1}, {"Dk": 16}, {"Dk": 256}])
+def one_query(*, Dk: int, seed: int) -> Figure:
+    """One random query's scores with eight keys of width `Dk`, on an axis that grows with it, and their weights."""
+    scores = scores_of(*queries_and_keys(Dk, n=1, keys=8, seed=seed))[0, 0]  # (8,)
+    reach = max(3.6 * Dk**0.5, 1.2 * float(scores.abs().max()))
+    return scores_and_weights(scores, torch.softmax(scores, dim=-1), reach)
 
 
 def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float) -> Figure:
@@ -86,39 +94,19 @@ def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float
     )
 
 
-def responses(rate_of: Function) -> Figure:
-    """The rates at which each of five weights (row) changes with each score (column), for three sizes of scores.
-
-    `rate_of(scores, step)` gives them, (S, S), within ±1/4.
-    """
-    scores = torch.tensor([0.6, -0.4, 0.2, -0.9, 0.4])
-    rates: dict[str, torch.Tensor] = {f"scores × {factor}": rate_of(factor * scores, 0.01) for factor in (1, 4, 16)}
-    figure, axes = row(len(rates), width=3.2, height=3.1)
-    for ax, (title, rate) in zip(axes, rates.items(), strict=True):
-        places = list(map(str, range(len(rate))))
-        heat_map(rate, ax=ax, rows=places, columns=places, kind="scores", limit=0.25, title=title)
-        ax.set_xlabel("… with this score")
-    axes[0].set_ylabel("this weight changes …")
-    details = "; ".join(f"{title}: at most {rate.abs().max():.2f}" for title, rate in rates.items())
-    return with_alt_text(
-        figure,
-        "Square heat maps on one colour scale, with a row per weight and a column per score, positive on the diagonal "
-        f"and negative beside it. The largest rate, up or down: {details}.",
-        "All three on one scale of colours.",
-    )
+SCALES: Mapping[str, Callable[[int], float]] = {
+    "× 1": lambda width: 1.0,
+    "/ √dₖ": lambda width: width**-0.5,
+    "/ dₖ": lambda width: 1 / width,
+}
 
 
-def experiment(widths: Sequence[int], measure: Function, keys: int = 16) -> Figure:
-    """Spread of scores, entropy over `keys` keys and softmax's gradient by width, for three scales.
-
-    `measure(width, scale)` gives these three values, (3,).
-    """
-    scales: dict[str, Callable[[int], float]] = {
-        "× 1": lambda K: 1.0,
-        "/ √dₖ": lambda K: K**-0.5,
-        "/ dₖ": lambda K: 1 / K,
+def three_scales(widths: Sequence[int] = (1, 4, 16, 64, 256, 1024), keys: int = 16) -> Figure:
+    """Spread of scores, entropy over `keys` keys and softmax's gradient by width, for three scales."""
+    results = {
+        name: torch.stack([_spread_entropy_gradient(width, keys, scale(width)) for width in widths])
+        for name, scale in SCALES.items()
     }
-    results = {name: torch.stack([measure(K, scale(K)) for K in widths]) for name, scale in scales.items()}
     most = log(keys)
     figure, axes = row(3, width=3.4, height=3.1)
     figure.set_layout_engine("constrained", wspace=0.06)
@@ -140,18 +128,54 @@ def experiment(widths: Sequence[int], measure: Function, keys: int = 16) -> Figu
         figure,
         f"Three panels against the width, from {widths[0]} to {widths[-1]}. {details}. "
         f"Equal weights would have the entropy {most:.2f}.",
+        "Random queries and keys. The gradient is the size of all rates of a query together: the median of 200.",
     )
 
 
-@with_choices(alpha=[0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0], start={"alpha": 0.5}, strip=[0.0, 0.25, 0.5, 1.0])
-def with_power(attend: Function, *qkv: torch.Tensor, alpha: float) -> Figure:
-    """The weights (T, S) of `attend(q, k, v, scale=…)` with the scale K^-alpha, for q, k, v of width 64."""
-    scale = 64**-alpha
-    return weight_maps({f"scores × {scale:.3g}": attend(*qkv, scale=scale)[1]}, per_row=1)
+def _spread_entropy_gradient(width: int, keys: int, scale: float) -> torch.Tensor:
+    """Standard deviation of scores, mean entropy of their weights, median norm of softmax's Jacobian, as (3,)."""
+    scores = scale * scores_of(*queries_and_keys(width, keys=keys))[:, 0]  # (200, keys)
+    weights = torch.softmax(scores, dim=-1)
+    entropy = torch.special.entr(weights).sum(-1)
+    jacobians = torch.diag_embed(weights) - weights[:, :, None] * weights[:, None, :]
+    return torch.stack([scores.std(correction=0), entropy.mean(), jacobians.norm(dim=(-2, -1)).median()])
 
 
-def in_modes(module: Any, example: Sequence[torch.Tensor]) -> Figure:
-    """The weights (T, S) of a module for `example`, twice in eval mode and twice in training mode."""
+def side_by_side(attend: Function, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> Figure:
+    """Scores and weights (T, S), without the root and with it, by `attend(q, k, v, scale=…)`, for q, k of one width."""
+    scores, width = scores_of(query, key), query.shape[-1]
+    panels = {
+        "scores": scores,
+        "their weights": attend(query, key, value, scale=1.0)[1],
+        f"scores / √{width}": scores / width**0.5,
+        "the weights of these": attend(query, key, value)[1],
+    }
+    figure, axes = grid(4, 2, width=1.0 + 0.42 * len(key), height=0.75 + 0.36 * len(query))
+    for ax, (title, values) in zip(axes, panels.items(), strict=True):
+        part, limit = ("weights", None) if "weights" in title else ("scores", float(scores.abs().max()))
+        heat_map(values, ax=ax, part=part, title=title, numbers=True, limit=limit)
+        ax.set(xlabel="key", ylabel="query")
+    before, after = (panels[name].amax(-1) for name in ("their weights", "the weights of these"))
+    return with_alt_text(
+        figure,
+        f"Four heat maps of {len(query)} queries by {len(key)} keys. Scores up to {scores.abs().max():.1f} give "
+        f"weights of which the largest in a row is {before.min():.2f} to {before.max():.2f}; divided by √{width}, "
+        f"it is {after.min():.2f} to {after.max():.2f}.",
+        "Both maps of scores have one scale of colours.",
+    )
+
+
+def learned(learn: Function, width: int = 256) -> Figure:
+    """The losses that `learn(scale)` returns for vectors of this width, for three scales."""
+    found = {name: learn(scale(width)) for name, scale in SCALES.items()}
+    ax = losses(found, {"averages all values": 15 / 16, "picks one by chance": 15 / 8}, names="ends")
+    return with_caption(ax, f"Learning to look up one of 16 items, with queries and keys of width {width}.")
+
+
+def in_modes(module: Any) -> Figure:
+    """The weights (4, 6) of a module for random vectors of width 8, twice in eval mode and twice in training mode."""
+    generator = torch.Generator().manual_seed(3)
+    example = [torch.randn(n, 8, generator=generator) for n in (4, 6, 6)]
     found = {}
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(1)
@@ -194,43 +218,4 @@ def three_heads(lm: SmallLM, attend: Function) -> Figure:
         "two words have most of the weight; divided by the root of 24, it is spread more evenly; divided by 24, most "
         "evenly.",
         "Queries and keys are those of the trained model.",
-    )
-
-
-def settling(module: Any, example: Sequence[torch.Tensor]) -> Figure:
-    """Distance of the mean of n outputs in training mode from the output in eval mode, against n, beside 1 / √n.
-
-    The module has dropout and returns (output, weights) for the tensors of `example`.
-    """
-    with torch.random.fork_rng(), torch.no_grad():
-        torch.manual_seed(0)
-        exact = module.eval()(*example)[0]
-        outputs = torch.stack([module.train()(*example)[0] for _ in range(4096)])
-    counts = [1, 4, 16, 64, 256, 1024]
-    means = [outputs.unflatten(0, (-1, n)).mean(1) for n in counts]  # of 4096 / n groups
-    distances = [float((mean - exact).square().mean().sqrt()) for mean in means]
-    ys = {"measured": distances, "1 / √n": [distances[0] * n**-0.5 for n in counts]}
-    figure, (ax,) = row(1, width=5.6, height=3.0)
-    curves(counts, ys, ax=ax, xlabel="number of draws n", ylabel="distance from eval", log="both")
-    return with_alt_text(
-        figure,
-        f"On logarithmic axes, the distance of the mean output from the output in eval mode: "
-        f"{distances[0]:.2f} for one draw, {distances[-1]:.3f} for {counts[-1]}, falling like 1 / √n.",
-        "The mean of n outputs in training mode approaches the output in eval mode.",
-    )
-
-
-def fine_tuned(fine_tune: Function, spreads: Function, lm: SmallLM) -> Figure:
-    """The held-out losses of `fine_tune(scale)`, which returns them and the model, for three scales.
-
-    Prints for each scale the loss, and by how much `spreads` of the model have grown.
-    """
-    found = {}
-    for name, scale in {"× 1": 1.0, "/ √24": 24**-0.5, "/ 24": 1 / 24}.items():
-        run, model = fine_tune(scale)
-        found[name] = list(range(0, 101, 10)), run
-        print(f"{name:5}  loss {run[0]:.2f} -> {run[-1]:.2f}   spread × {(spreads(model) / spreads(lm)).mean():.2f}")
-    return with_caption(
-        losses(found, names="ends"),
-        "Held-out loss of the small language model, trained further with its scores scaled in three ways.",
     )

@@ -1,4 +1,4 @@
-"""Lesson 04: the spread of scores, softmax's gradient, scaled attention, dropout."""
+"""Lesson 04: scaled attention, and dropout on its weights."""
 
-EXERCISES = ("score_std", "softmax_gradient_norm", "scaled_dot_product_attention", "ScaledDotProductAttention")
-STEPS = ("nudged", "exponent", "look_up", "half_precision_scores", "drop", "scale_for_entropy")
+EXERCISES = ("scaled_dot_product_attention", "ScaledDotProductAttention")
+STEPS = ("drop", "scale_for_entropy")

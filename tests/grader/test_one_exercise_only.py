@@ -68,19 +68,6 @@ def query_for(keys, targets):
     return query
 """,
     },
-    "04_scaling": {
-        "ScaledDotProductAttention": """
-class ScaledDotProductAttention(nn.Module):
-    def __init__(self, dropout=0.0):
-        super().__init__()
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, query, key, value):
-        _, weights = scaled_dot_product_attention(query, key, value)
-        weights = self.dropout(weights)
-        return weights @ value, weights
-""",
-    },
 }
 
 

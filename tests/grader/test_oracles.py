@@ -46,18 +46,6 @@ def entropy(p):
     return [-sum(w * w.ln() for w in p)]
 
 
-def score_std(query, key):
-    scores = [dot(q, k)[0] for q in query for k in key]
-    mean = sum(scores) / len(scores)
-    return [root(sum((s - mean) ** 2 for s in scores) / len(scores))]
-
-
-def gradient_norm(x):
-    w = softmax(x)
-    entries = [w[i] * ((1 if i == j else 0) - w[j]) for i in range(len(w)) for j in range(len(w))]
-    return [root(sum(e * e for e in entries))]
-
-
 def attention(query, key, value):
     weights = [softmax([dot(q, k)[0] / root(Decimal(len(q))) for k in key]) for q in query]
     outputs = [sum(w * v[c] for w, v in zip(row, value, strict=True)) for row in weights for c in range(len(value[0]))]
@@ -84,12 +72,6 @@ HARD = [
     *(
         ("02_softmax", "entropy", entropy, (p,), ())
         for p in ([0.5, 0.5], [1 - 2.0**-30, 2.0**-30], [1e-20, 0.25, 0.75])
-    ),
-    ("04_scaling", "score_std", score_std, TABLES, ()),
-    ("04_scaling", "score_std", score_std, ([[1.0, 2.0], [0.5, -1.0]], [[1.0, 1.0], [1.0, -1.0], [1e-6, 0.0]]), ()),
-    *(
-        ("04_scaling", "softmax_gradient_norm", gradient_norm, (x,), ())
-        for x in [*FAR[:5], [12.0, 0.0, 0.0], [80.0, 0.0]]
     ),
     (
         "04_scaling",

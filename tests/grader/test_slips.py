@@ -16,7 +16,7 @@ from ..support.repository import ROOT
 
 LESSONS = ["01_dot_products", "02_softmax", "03_queries_keys_values", "04_scaling"]
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
-NO_BATCHES = {"dot": 1, "cosine_similarity": 1, "embed": 1, "entropy": 1, "softmax_gradient_norm": 1} | dict.fromkeys(
+NO_BATCHES = {"dot": 1, "cosine_similarity": 1, "embed": 1, "entropy": 1} | dict.fromkeys(
     ("softmax", "log_softmax", "softmax_with_temperature"), 1
 )
 
@@ -95,9 +95,8 @@ def test_an_answer_without_batches_earns_half_at_least(lesson, name):
     assert points <= rules(lesson, name).points / 2, names
 
 
-@pytest.mark.parametrize("name", ["dot", "score_std", "softmax_gradient_norm"])
-def test_a_plain_number_for_a_tensor_costs_its_form_and_the_gradients(name):
-    lesson = "01_dot_products" if name == "dot" else "04_scaling"
+def test_a_plain_number_for_a_tensor_costs_its_form_and_the_gradients():
+    lesson, name = "01_dot_products", "dot"
     names, _ = lost(lesson, name, slipped(rules(lesson, name).answer, afterwards(torch.Tensor.item)))
     assert [n for n in names if "float64 stays" not in n and "gradient" not in n] == []
 
@@ -116,7 +115,7 @@ def test_a_guard_inside_the_logarithm_costs_only_the_gradients_at_tiny_weights(g
     assert names == ["gradients at tiny weights, and beside weights of 0"]
 
 
-ONE_NUMBER = {"dot", "score_std", "softmax_gradient_norm"}  # exercises whose result has no dimension
+ONE_NUMBER = {"dot"}  # exercises whose result has no dimension
 NO_TENSOR = {"causal_mask", "padding_mask", "sees_the_future", "load_torch_weights", "count_parameters"}
 EVERY = [
     (lesson, name)

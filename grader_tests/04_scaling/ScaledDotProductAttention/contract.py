@@ -18,13 +18,13 @@ from .cases import (
     twice,
 )
 
-ROWS = "Rows that no longer sum to 1"
+ROWS = "Predict: sums in training mode"
 
 
 ScaledDotProductAttention = exercise(
     "ScaledDotProductAttention",
     result_names=("output", "weights"),
-    see="8. A module, and dropout",
+    see="6. Dropout, in a module",
     forbidden=BUILT_IN,
     hints=(
         "To which of scores, weights and output does dropout apply? And how can `forward` know whether the module is "
@@ -33,8 +33,8 @@ ScaledDotProductAttention = exercise(
         "mode. If you make it in `__init__` and store it as an attribute, its mode changes together with your "
         "module's.",
         "The shape of the code: in `__init__`, first the parent's, then `self.dropout = ...`. In `forward`, "
-        "`weights = ...`, the softmax of the scaled scores; `weights = self.dropout(...)`; `return ...`, the weighted "
-        "sum and these weights.",
+        "`_, weights = ...`, from your function for scaled attention; `weights = self.dropout(...)`; `return ...`, the "
+        "weighted sum and these weights.",
     ),
 )
 
@@ -104,7 +104,7 @@ def _():
     yield s.case().label(text)
 
 
-@ScaledDotProductAttention.criterion("attention, where dropout is 0", points=0.5)
+@ScaledDotProductAttention.criterion("attention, where dropout is 0", points=1.5)
 def _(draw):
     s = Script()
     yield s.case(s.call(EXERCISE, dropout=0.25)).label("what is made is an nn.Module")
@@ -127,7 +127,7 @@ def _(draw):
     yield twice(draw, "drops unasked")
 
 
-@ScaledDotProductAttention.criterion("eval mode drops nothing", points=0.5)
+@ScaledDotProductAttention.criterion("eval mode drops nothing", points=1, tries="eval")
 def _(draw):
     yield attending(draw, mode=("eval",), dropout=draw.number(0.3, 0.7)).with_gradients()
     yield attending(draw, draw.number(0.3, 0.7), mode=("train", False))
@@ -135,27 +135,27 @@ def _(draw):
     yield back_in_training(draw)
 
 
-@ScaledDotProductAttention.criterion("dropout falls entry by entry", points=1.5)
+@ScaledDotProductAttention.criterion("dropout falls entry by entry", points=2, tries="dropped")
 def _(draw):
     for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
         case, plain, _ = dropping(draw, p, 2, 3)
         yield case.check_with("elementwise_dropout", p=p, plain=plain)
 
 
-@ScaledDotProductAttention.criterion("survivors are multiplied by 1 / (1 - dropout)", points=0.5)
+@ScaledDotProductAttention.criterion("survivors are multiplied by 1 / (1 - dropout)", points=1.5, tries="survivors")
 def _(draw):
     for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
         case, plain, _ = dropping(draw, p)
         yield case.check_with("rescales_survivors", p=p, plain=plain)
 
 
-@ScaledDotProductAttention.criterion("the weights returned are the ones applied", points=0.5)
+@ScaledDotProductAttention.criterion("the weights returned are the ones applied", points=1.5, tries="applied")
 def _(draw):
     case, plain, value = dropping(draw, draw.number(0.3, 0.5))
     yield case.check_with("output_uses_returned_weights", plain=plain, value=value)
 
 
-@ScaledDotProductAttention.criterion("gradients while weights are dropped", points=0.5)
+@ScaledDotProductAttention.criterion("gradients while weights are dropped", points=1, tries="survivors applied")
 def _(draw):
     p = draw.number(0.3, 0.5)
     query, key, value = three(draw, T=1, S=20, K=4, V=40)
@@ -197,6 +197,14 @@ def _(draw):
 def _(draw):
     yield attending(draw, sizes=(2, 3)).does_not_mutate()
     yield attending(draw, mode=("train",), sizes=(2,), K=9).does_not_mutate()
-    yield attending(draw, draw.number(0.3, 0.7), mode=("eval",), sizes=(3,)).does_not_mutate()
+    yield attending(draw, draw.number(0.3, 0.7), mode=("eval",), sizes=(3,)).does_not_mutate().tries("eval")
     yield attending(draw, sizes=(1, 2), T=1, S=1, K=1, V=1)
     yield attending(draw, sizes=(2, 1), K=1, V=1)
+
+
+@ScaledDotProductAttention.sizes(
+    points=0.5, B=(1, 2, 40), T=(1, 3, 300), S=(1, 5, 300), Dk=(1, 6, 300), Dv=(1, 4, 300), dropout=(0.0, 0.3, 0.999)
+)
+def _(draw, B, T, S, Dk, Dv, dropout):
+    case = attending(draw, dropout, mode=("eval",), sizes=(B,), T=T, S=S, K=Dk, V=Dv)
+    return case.tries("eval") if dropout else case

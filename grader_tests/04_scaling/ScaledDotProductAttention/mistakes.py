@@ -39,7 +39,7 @@ right.mistake("WeightsFromBefore", loses=("dropout", "the weights"), when="other
     "The output shows dropout, but the weights that you return do not. Apply dropout to the weights, and return "
     "the weights that you used for the output."
 )
-right.mistake("DropsAfterTheSum", loses="the weights", when="other weights are applied").patch("""
+right.mistake("DropsAfterTheSum", loses="the weights", when="other weights are applied", clause="applied").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 - return weights @ value, weights
 + weights = torch.softmax(scores, dim=-1)
@@ -64,6 +64,7 @@ right.mistake(
     },
     loses="eval mode",
     when="eval mode drops, too",
+    clause="eval",
 ).feedback(
     "Your module drops weights in eval mode too. A function such as `F.dropout` does not know the module's mode, "
     "so pass the mode to it.",
@@ -82,7 +83,9 @@ right.mistake("NeverDrops", loses=("dropout", "survivors"), when="nothing is dro
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
 """).feedback("Your module never drops anything: it takes `dropout` but does not use it.")
-right.mistake("NotRescaled", loses=("survivors", "gradients"), when="survivors keep their size").patch("""
+right.mistake(
+    "NotRescaled", loses=("survivors", "gradients"), when="survivors keep their size", clause="survivors"
+).patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.p = dropout
 @@
@@ -153,7 +156,7 @@ right.mistake("DropsWholeKeys", loses="dropout", when="alike for all queries").p
 + weights = torch.softmax(scores, dim=-1)
 + weights = weights * self.dropout(torch.ones_like(weights[..., :1, :]))
 """).feedback("You drop whole keys, the same ones for every query. Each entry must be dropped independently.")
-right.mistake("SharedAcrossTheBatch", loses="dropout", when="alike for all batch elements").patch("""
+right.mistake("SharedAcrossTheBatch", loses="dropout", when="alike for all batch elements", clause="dropped").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
 + weights = weights * self.dropout(weights.new_ones(weights.shape[-2:]))
@@ -170,12 +173,15 @@ right.mistake("TheSameEveryTime", loses="dropout", when="alike for all calls").p
     "Every call of your module drops the same weights. Perhaps you draw once and keep the result, set a seed in "
     "`forward`, or do not draw at random at all. Draw afresh in each call."
 )
-right.mistake(scores.unscaled(see="6. Scaled dot-product attention"), loses=EVERYWHERE).patch("""
+right.mistake(scores.unscaled(see="4. Scaled dot-product attention"), loses=EVERYWHERE).patch("""
 - scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1), dim=-1))
-""")
-right.mistake(scores.scaled_by_width(see="6. Scaled dot-product attention"), loses=EVERYWHERE).patch("""
+""").feedback(
+    "You do not scale the scores. Divide them by √Dk, the square root of the width of the keys, or call your "
+    "`scaled_dot_product_attention`."
+)
+right.mistake(scores.scaled_by_width(see="4. Scaled dot-product attention"), loses=EVERYWHERE).patch("""
 - scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1], dim=-1))
@@ -287,4 +293,13 @@ right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").p
 """)
 right.mistake(
     shapes.squeezed, {"weights @ value, weights": "(weights @ value).squeeze(), weights.squeeze()"}, loses="batches"
+)
+right.mistake("LinesOfLesson0", loses=("dropout", "batches")).patch("""
+- scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ scores = query @ key.permute(*reversed(range(key.ndim))) / query.shape[-1] ** 0.5
++ weights = self.dropout(torch.softmax(scores, dim=-1))
+""").feedback(
+    "These are the lines of lesson 0, made for one sentence: `.T` reverses all dimensions of a batch. Call your "
+    "`scaled_dot_product_attention`, which takes any leading dimensions."
 )

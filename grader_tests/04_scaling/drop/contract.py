@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 drop = step(
     "drop",
-    see="Exercise: drop weights",
+    see="Exercise: drop weights (extra)",
     hints=(
         "What becomes of a weight that is dropped, and what of one that is kept?",
         "Multiply by `kept`, which counts as 1 and 0, and divide by the probability of being kept.",

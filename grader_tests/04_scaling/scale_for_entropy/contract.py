@@ -23,8 +23,6 @@ scale_for_entropy = step(
 
 @scale_for_entropy.oracle
 def scale_for_entropy_oracle(scores, nats):
-    if not 0 < nats < math.log(scores.shape[-1]):
-        raise ValueError(f"nats is {nats}, and must lie between 0 and ln {scores.shape[-1]}")
     spread = scores.std(-1)
     exact = (scores / spread[..., None]).double()
     low, high = torch.zeros(scores.shape[:-1]).double(), torch.full(scores.shape[:-1], 1e6).double()
@@ -56,7 +54,6 @@ scale_for_entropy.example(
     "two rows, the second ten times as wide",
     to_a_thousandth(call(torch.tensor([[1.0, 2.0, 4.0], [10.0, 40.0, 20.0]]), 0.5)),
 )
-scale_for_entropy.example("more than ln 3", call(torch.tensor([1.0, 2.0, 4.0]), 1.2).raises("nats", "scores"))
 scale_for_entropy.example(
     "float64 stays float64",
     to_a_thousandth(call(torch.tensor([0.0, 1.0, 3.0], dtype=torch.float64), 0.8)),
@@ -64,7 +61,7 @@ scale_for_entropy.example(
 )
 
 
-@scale_for_entropy.criterion("one row of scores", points=1)
+@scale_for_entropy.criterion("one row of scores")
 def _(draw):
     for S in (3, 7, 20):
         yield to_a_thousandth(call(drawn(draw, 1, S)[0], wanted(draw, S)))
@@ -72,9 +69,8 @@ def _(draw):
     yield to_a_thousandth(call(drawn(draw, 1, 5)[0], nats=wanted(draw, 5, 0.9, 0.95)))
 
 
-@scale_for_entropy.criterion("each row its own scale", points=0.75)
+@scale_for_entropy.criterion("each row its own scale")
 def _(draw):
-    # As many rows as scores at least: a limit computed from the number of rows by mistake refuses none of these
     sizes = torch.tensor([[0.5], [1.0], [3.0]])
     yield to_a_thousandth(call(sizes * drawn(draw, 5, 3, 5), wanted(draw, 5)))
     yield to_a_thousandth(call(torch.linspace(0.5, 3.0, 7)[:, None] * drawn(draw, 7, 6), wanted(draw, 6)))
@@ -82,24 +78,14 @@ def _(draw):
     yield to_a_thousandth(call(drawn(draw, 1, 1, 5), wanted(draw, 5)))
 
 
-@scale_for_entropy.criterion("scores of any size", points=0.5)
+@scale_for_entropy.criterion("scores of any size")
 def _(draw):
     for size in (1e-5, 1e-2, 1e2, 1e5):
         yield to_a_thousandth(call(size * drawn(draw, 1, 6)[0], wanted(draw, 6)))
     yield to_a_thousandth(call(torch.tensor([[1e-4], [1.0], [1e4]]) * drawn(draw, 3, 3), wanted(draw, 3)))
 
 
-@scale_for_entropy.criterion("ValueError unless 0 < nats < ln S", points=0.5)
-def _(draw):
-    yield call(drawn(draw, 2, 4), 0.0).raises("nats", "scores")
-    yield call(drawn(draw, 2, 4), -0.3).raises("nats", "scores")
-    yield call(drawn(draw, 2, 4), 1.5).raises("nats", "scores")
-    yield call(drawn(draw, 6, 3), 1.4).raises("nats", "scores").label("six rows of three scores, 1.4 nats")
-    yield call(drawn(draw, 2, 4), 1.2).does_not_raise()
-    yield call(drawn(draw, 2, 4), 0.2).does_not_raise()
-
-
-@scale_for_entropy.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
+@scale_for_entropy.criterion("float32 stays float32, float64 float64", check_types=True)
 def _(draw):
     yield to_a_thousandth(call(drawn(draw, 4, 4), wanted(draw, 4))).does_not_mutate()
     yield to_a_thousandth(call(drawn(draw, 4, 4, dtype=torch.float64), wanted(draw, 4)))

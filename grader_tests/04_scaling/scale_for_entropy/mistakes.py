@@ -1,14 +1,10 @@
 """Known mistakes in `scale_for_entropy`."""
 
-from ...shared.families import arguments, numbers, shapes
+from ...shared.families import numbers, shapes
 from .contract import scale_for_entropy
-
-ALL = ("one row", "each row", "scores of any size")
 
 right = scale_for_entropy.reference_answer("""
 def scale_for_entropy(scores, nats):
-    if not 0 < nats < math.log(scores.shape[-1]):
-        raise ValueError(f"nats is {nats}, and must lie between 0 and ln {scores.shape[-1]}")
     low = torch.full(scores.shape[:-1], -40.0, dtype=scores.dtype)
     high = torch.full(scores.shape[:-1], 40.0, dtype=scores.dtype)
     for _ in range(60):
@@ -23,29 +19,28 @@ def scale_for_entropy(scores, nats):
 right.mistake(
     "goes_the_wrong_way",
     {"entropy > nats, middle, low": "entropy < nats, middle, low", "entropy > nats, high": "entropy < nats, high"},
-    loses=ALL,
 ).feedback(
     "Your search goes the wrong way and runs to one end of its interval. If the weights are too even, the scale "
     "must be *larger*; if they are too sharp, it must be smaller."
 )
-right.mistake("the_temperature", {"return 2 ** low": "return 2 ** -low"}, loses=ALL).feedback(
+right.mistake("the_temperature", {"return 2 ** low": "return 2 ** -low"}).feedback(
     "You return the temperature, by which scores are divided. The scale multiplies the scores: it is 1 over the "
     "temperature."
 )
-right.mistake("the_exponent", {"return 2 ** low": "return low"}, loses=ALL).feedback(
+right.mistake("the_exponent", {"return 2 ** low": "return low"}).feedback(
     "You return the exponent of the scale instead of the scale. The scale is 2 (or your base) raised to that power."
 )
-right.mistake("counts_in_bits", {"sum(dim=-1)": "sum(dim=-1) / math.log(2)"}, loses=ALL).feedback(
+right.mistake("counts_in_bits", {"sum(dim=-1)": "sum(dim=-1) / math.log(2)"}).feedback(
     "You measure the entropy in bits, with the logarithm to base 2. `nats` needs the natural logarithm."
 )
-right.mistake("compares_the_perplexity", {"sum(dim=-1)": "sum(dim=-1).exp()"}, loses=ALL).feedback(
+right.mistake("compares_the_perplexity", {"sum(dim=-1)": "sum(dim=-1).exp()"}).feedback(
     "You compare `nats` with e raised to the entropy, which is the effective number of words. Compare it with the "
     "entropy itself."
 )
-right.mistake("one_scale_for_all_rows", {"sum(dim=-1)": "sum(dim=-1).mean()"}, loses="each row").feedback(
+right.mistake("one_scale_for_all_rows", {"sum(dim=-1)": "sum(dim=-1).mean()"}).feedback(
     "You use one scale for all rows, so only their *average* entropy is right. Each row needs its own scale."
 )
-right.mistake("a_narrow_interval", loses="scores of any size").patch("""
+right.mistake("a_narrow_interval").patch("""
 - low = torch.full(scores.shape[:-1], -40.0, dtype=scores.dtype)
 - high = torch.full(scores.shape[:-1], 40.0, dtype=scores.dtype)
 + low = torch.full(scores.shape[:-1], 0.0, dtype=scores.dtype)
@@ -60,25 +55,15 @@ right.mistake("a_narrow_interval", loses="scores of any size").patch("""
     "You search between 0 and a fixed largest scale, which is too small for some rows. Scores around 0.00001 need "
     "a far larger one. Widen the interval until it contains the answer, or search for the exponent of the scale."
 )
-right.mistake("stops_too_soon", {"range(60)": "range(STEPS)"}, loses=ALL).for_each(STEPS=(5, 10)).feedback(
+right.mistake("stops_too_soon", {"range(60)": "range(STEPS)"}).for_each(STEPS=(5, 10)).feedback(
     "You stop the search while the interval is still too wide. Each halving gains one binary digit. Work out how "
     "many you need for a thousandth."
 )
 right.mistake(
-    "a_formula", {"return 2 ** low": "return 1 / (scores.std(dim=-1) * math.sqrt(scores.shape[-1]))"}, loses=ALL
+    "a_formula", {"return 2 ** low": "return 1 / (scores.std(dim=-1) * math.sqrt(scores.shape[-1]))"}
 ).feedback(
     "You compute the scale by a formula, but no formula with the spread or a square root gives it. You have to "
     "search for the scale."
 )
-right.mistake(
-    arguments.not_refused(
-        "You do not refuse an entropy that no scale gives. For a row of S scores, refuse 0 or less, and ln S or more."
-    ),
-    loses="ValueError",
-)
-right.mistake("takes_the_rows_for_the_scores", {"(scores.shape[-1])": "(len(scores))"}, loses="ValueError").feedback(
-    "Your upper limit for `nats` is the logarithm of the number of *rows*. A row of S scores has an entropy of at "
-    "most ln S."
-)
-right.mistake(numbers.always_float64(of="the scores"), {"return 2 ** low": "return 2 ** low.double()"}, loses="float32")
-right.mistake(shapes.result_squeezed, loses="each row")
+right.mistake(numbers.always_float64(of="the scores"), {"return 2 ** low": "return 2 ** low.double()"})
+right.mistake(shapes.result_squeezed)

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 
-# %% scaling_the_queries
+# %% scaling_the_queries uses ends
 def scaled_dot_product_attention(query, key, value, scale=None):
     if scale is None:
         scale = torch.rsqrt(torch.tensor(float(query.size(-1))))
@@ -80,3 +80,15 @@ class Attend:
 
 
 scaled_dot_product_attention = Attend()
+
+
+# %% attention_of_scaled_queries
+def attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
+    return weights @ value, weights
+
+
+def scaled_dot_product_attention(query, key, value, scale=None):
+    if scale is None:
+        scale = 1 / math.sqrt(query.shape[-1])
+    return attention(scale * query, key, value)

@@ -1,4 +1,4 @@
-"""`scaled_dot_product_attention`: attention with scores times 1 / √K or a given scale."""
+"""`scaled_dot_product_attention`: attention with scores times 1 / √Dk or a given scale."""
 
 import math
 
@@ -13,15 +13,15 @@ from ..common import ON_PAPER, three
 scaled_dot_product_attention = exercise(
     "scaled_dot_product_attention",
     result_names=("output", "weights"),
-    see="6. Scaled dot-product attention",
+    see="4. Scaled dot-product attention",
     forbidden=BUILT_IN,
     hints=(
-        "Attention computes scores, weights, and a weighted sum. After which of these does the scale belong? And what "
-        "is `scale or something` if `scale` is 0.0?",
-        "Only `None` means the default. The width K is the last dimension of the given query, however many dimensions "
+        "Your `attention` computes scores, weights, and a weighted sum. After which of these does the scale belong? "
+        "And what is `scale or something` if `scale` is 0.0?",
+        "Only `None` means the default. The width Dk is the last dimension of the given query, however many dimensions "
         "come before it. Multiply all scores by the scale, before the softmax over the keys.",
         "The shape of the code: `if scale is ...: scale = ...`; `scores = ... * scale`, `(..., T, S)`; "
-        "`weights = ...`, the softmax over the last dimension; `return ..., weights`, the first `(..., T, V)`.",
+        "`weights = ...`, the softmax over the last dimension; `return ..., weights`, the first `(..., T, Dv)`.",
     ),
 )
 
@@ -69,7 +69,7 @@ def _():
     yield call(query, key, value)
 
 
-@scaled_dot_product_attention.criterion("the default scale, at any width", points=1.5)
+@scaled_dot_product_attention.criterion("the default scale, at any width", points=2.5)
 def _(draw):
     yield call(*three(draw))
     yield call(*three(draw, T=4, S=3, K=64, V=2))
@@ -82,15 +82,15 @@ def _(draw):
     yield call(query, key, value).label("one key of five is all zeros")
 
 
-@scaled_dot_product_attention.criterion("any leading dimensions", points=1)
+@scaled_dot_product_attention.criterion("any leading dimensions", points=1.5, tries="leading")
 def _(draw):
     yield call(*three(draw, 2, K=7))
     yield call(*three(draw, 2, 7, T=4, K=3))
     yield call(*three(draw, 2, 1, 3, T=1, S=4, K=5, V=2))
-    yield call(*three(draw, 2, 3, K=9), scale=draw.number(1.5, 2.5))
+    yield call(*three(draw, 2, 3, K=9), scale=draw.number(1.5, 2.5)).tries("leading", "given")
 
 
-@scaled_dot_product_attention.criterion("a given scale", points=1)
+@scaled_dot_product_attention.criterion("a given scale", points=1.5, tries="given")
 def _(draw):
     yield call(*three(draw), scale=draw.number(0.15, 0.3))
     yield call(*three(draw, K=9), scale=draw.number(1.5, 2.5))
@@ -103,22 +103,22 @@ def _(draw):
     yield call(query, key, value, scale=-0.5).label("scale=-0.5, and scores between -100 and 100")
 
 
-@scaled_dot_product_attention.criterion("a scale of zero", points=0.5)
+@scaled_dot_product_attention.criterion("a scale of zero", points=1, tries="zero")
 def _(draw):
     yield call(*three(draw), scale=0.0)
     yield call(*three(draw, T=2, S=3), scale=0.0)
 
 
-@scaled_dot_product_attention.criterion("gradients", points=0.5)
+@scaled_dot_product_attention.criterion("gradients", points=1)
 def _(draw):
-    yield call(*three(draw)).with_gradients()
-    yield call(*three(draw), scale=draw.number(0.6, 0.9)).with_gradients()
+    yield call(*three(draw)).with_gradients().does_not_mutate()
+    yield call(*three(draw), scale=draw.number(0.6, 0.9)).with_gradients().does_not_mutate().tries("given")
 
 
 # Small whole numbers, and one large number in each vector: the scores are around 196 in one row and around -196 in the
 # next, where exponentials overflow or vanish, even if one maximum is subtracted from all rows. Every order of
 # operations computes them without rounding (the root of K = 16 is whole).
-@scaled_dot_product_attention.criterion("large scores", points=0.5)
+@scaled_dot_product_attention.criterion("large scores", points=1, tries="large")
 def _(draw):
     query, key = (draw.integers(-2, 3, n, 16).float() for n in (4, 5))
     query[:, 0], key[:, 0] = torch.tensor([28.0, -28.0, 28.0, -28.0])[draw.permutation(4)], 28.0
@@ -142,7 +142,15 @@ def _(draw):
 @scaled_dot_product_attention.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
     yield call(*three(draw)).does_not_mutate()
-    yield call(*three(draw), scale=0.5).does_not_mutate()
+    yield call(*three(draw), scale=0.5).does_not_mutate().tries("given")
     yield call(*(non_contiguous(x) for x in three(draw, K=8))).does_not_mutate()
     # heads split from wider vectors: (2, T, heads, K), then heads and positions exchanged
-    yield call(*(draw.normal(2, n, 3, m).transpose(1, 2) for n, m in ((4, 6), (5, 6), (5, 2)))).does_not_mutate()
+    split = (draw.normal(2, n, 3, m).transpose(1, 2) for n, m in ((4, 6), (5, 6), (5, 2)))
+    yield call(*split).does_not_mutate().tries("leading")
+
+
+@scaled_dot_product_attention.sizes(
+    points=0.5, B=(1, 2, 40), T=(1, 3, 300), S=(1, 5, 300), Dk=(1, 6, 300), Dv=(1, 4, 300)
+)
+def _(draw, B, T, S, Dk, Dv):
+    return call(*three(draw, B, T=T, S=S, K=Dk, V=Dv)).tries("leading")

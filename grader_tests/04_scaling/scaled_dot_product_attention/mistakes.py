@@ -5,7 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import scaled_dot_product_attention
 
 EVERYWHERE = ("the default", "any leading")  # what an answer loses whose every result is wrong
-SHIPPED = "9. A bug that shipped (extra)"
+SHIPPED = "A bug that shipped (extra)"
 
 right = scaled_dot_product_attention.reference_answer("""
 def scaled_dot_product_attention(query, key, value, scale=None):
@@ -47,11 +47,11 @@ right.mistake(scores.keys_times_queries, loses=EVERYWHERE).patch("""
 right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, loses=EVERYWHERE).feedback(
     "You divide the scores by the width itself instead of its square root. The scores become too small, and the "
     "weights too equal.",
-    see="Why not divide by $d_k$?",
+    see="3. Root or width?",
 )
 right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, loses=EVERYWHERE).feedback(
     "You *multiply* the scores by the square root of the width instead of dividing by it. Wide scores become wider "
-    "still: K times too large.",
+    "still: Dk times too large.",
 )
 right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE).feedback(
     "You scale by the number of keys instead of the width. A score is a sum over the *width*; its size does not "
@@ -60,7 +60,7 @@ right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, los
 right.mistake("by_the_width_of_the_values", {"query.shape": "value.shape"}, loses=EVERYWHERE).feedback(
     "You scale by the width of the values, which play no part in the scores."
 )
-right.mistake("by_dimension_one", {"[-1]": "[1]"}, loses="any leading").feedback(
+right.mistake("by_dimension_one", {"[-1]": "[1]"}, loses="any leading", clause="leading").feedback(
     "You take dimension 1 for the width, which is right only without a batch. Count dimensions from the end."
 )
 right.mistake("by_the_width_of_the_model", loses="any leading").patch("""
@@ -68,11 +68,11 @@ right.mistake("by_the_width_of_the_model", loses="any leading").patch("""
 + heads = query.shape[-3] if query.ndim > 2 else 1
 + scale = (heads * query.shape[-1]) ** -0.5 if scale is None else scale
 """).feedback(
-    "You scale by the width of the whole model, the number of heads times K. This is the most common mistake of "
+    "You scale by the width of the whole model, the number of heads times Dk. This is the most common mistake of "
     "all. Use the width of the queries that you are given.",
     see=SHIPPED,
 )
-right.mistake("zero_taken_for_none", loses="a scale").patch("""
+right.mistake("zero_taken_for_none", loses="a scale", clause="zero").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 + scale = scale or query.shape[-1] ** -0.5
 """).feedback(
@@ -90,7 +90,7 @@ right.mistake("divided_by_the_scale", loses=("a given", "a scale")).patch("""
 + divisor = query.shape[-1] ** 0.5 if scale is None else scale
 + weights = torch.softmax(query @ key.transpose(-2, -1) / divisor, dim=-1)
 """).feedback("You *divide* the scores by the given scale. The scale is a factor: 0.5 makes the scores half as large.")
-right.mistake("both_scales", loses="a given").patch("""
+right.mistake("both_scales", loses="a given", clause="given").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 + scale = (1.0 if scale is None else scale) * query.shape[-1] ** -0.5
 """).feedback("You apply the given scale in addition to the default one. A given scale replaces the default.")
@@ -99,7 +99,6 @@ right.mistake("both_sides_scaled", loses=("the default", "a given")).patch("""
 + weights = torch.softmax((query * scale) @ (key * scale).transpose(-2, -1), dim=-1)
 """).feedback(
     "You apply the scale twice, to the queries and to the keys. Their product then contains its square.",
-    see="7. Scaled queries",
 )
 right.mistake("scaled_after_the_softmax", loses=("the default", "a given", "a scale")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
@@ -127,13 +126,16 @@ def scaled_dot_product_attention(query, key, value, scale=None):
     return torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1) @ value
 """)
 right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses=EVERYWHERE)
-right.mistake(gradients.cut(what="the query and the key"), {"=-1)": "=-1).detach()"}, loses="gradients")
+right.mistake(
+    gradients.cut(what="the query and the key"), {"=-1)": "=-1).detach()"}, loses="gradients", clause="gradients"
+)
 right.mistake(
     arguments.argument_changed(what="the query"),
     {"scale = query": "query *= query", "transpose(-2, -1) * scale": "transpose(-2, -1)"},
     loses=("gradients", "arguments"),
+    clause="purity",
 )
-right.mistake(numbers.exponentials_overflow, loses="large").patch("""
+right.mistake(numbers.exponentials_overflow, loses="large", clause="large").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = (query @ key.transpose(-2, -1) * scale).exp()
 + weights = weights / weights.sum(dim=-1, keepdim=True)
@@ -186,7 +188,7 @@ right.mistake("maximum_before_the_scale", loses="a given").patch("""
     "You subtract the largest score before you scale. With a negative scale it becomes the smallest score, and the "
     "exponentials of the others overflow."
 )
-right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
+right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64", clause="dtype").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
 + weights = torch.softmax(scores.float(), dim=-1).to(query.dtype)
@@ -194,7 +196,7 @@ right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").p
 right.mistake(
     "by_a_whole_root", {"query.shape[-1] ** -0.5": "1 / int(query.shape[-1] ** 0.5)"}, loses=EVERYWHERE
 ).feedback(
-    "You round the square root of K down to a whole number (`int`, `//`, `math.isqrt`). That is right only if K is "
+    "You round the square root of Dk down to a whole number (`int`, `//`, `math.isqrt`). That is right only if Dk is "
     "a square, such as 16 or 64."
 )
 scaled_dot_product_attention.mistake(calls.result_remembered("keeps_the_first_default"), loses=EVERYWHERE).full_code("""
@@ -210,4 +212,19 @@ def scaled_dot_product_attention(query, key, value, scale=None):
 """).feedback(
     "You keep the default scale of the first call and use it again for vectors of another width. Compute it from "
     "the vectors of each call."
+)
+scaled_dot_product_attention.mistake("lines_of_lesson_0", loses=("any leading", "a given", "a scale")).full_code("""
+def scaled_dot_product_attention(query, key, value, scale=None):
+    scores = query @ key.permute(*reversed(range(key.ndim))) / query.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+""").feedback(
+    "These are the lines of lesson 0, made for one sentence and one scale. `.T` reverses all dimensions of a batch, so "
+    "swap the last two alone, and let a given `scale` replace the root."
+)
+right.mistake(
+    numbers.default_device(where="the query"),
+    {"query.shape[-1] ** -0.5": "torch.full((1,), float(query.shape[-1])) ** -0.5"},
+    loses="float64",
+    clause="device",
 )
