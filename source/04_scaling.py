@@ -23,7 +23,8 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import alive, begin, check, figures, growth, hint, predict, progress, sliders, small_lm, solution
+from course import alive, begin, check, figures, hint, predict, progress, sliders, small_lm, solution
+from course.notebook import growth
 from torch import nn
 
 begin("04_scaling")
