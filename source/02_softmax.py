@@ -312,8 +312,8 @@ sliders.slider(figures.distributions.heated, softmax_with_temperature, scores, w
 # ### Exercise: `entropy(p, dim=-1)`
 #
 # *Difficulty ★★☆, importance ●●○, about 9 minutes.* Compute the entropy of the weights `p` along `dim`. A weight of 0
-# contributes nothing, although PyTorch computes $0 \cdot \ln 0$ as `nan`. But add no constant inside the logarithm: it would
-# give tiny weights a wrong gradient.
+# contributes nothing, although PyTorch computes $0 \cdot \ln 0$ as `nan`. A constant inside the logarithm is no cure: it gives
+# tiny weights a wrong gradient.
 #
 # **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
 # \tfrac32 \ln 2 \approx 1.04$, and $e^{1.04} \approx 2.83$.
@@ -324,7 +324,7 @@ def entropy(p: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """The entropy, in nats, of the weights `p` along `dim`.
 
     p: weights, any shape, floating point, at least 0, with the sum 1 along `dim`; 0 * log(0) counts as 0.
-    Returns a tensor of the shape of `p` without `dim`. Its gradient is right for all weights above 0, however small.
+    Returns a tensor of the shape of `p` without `dim`. Its gradient is right for all weights above 0, also for 4e-11.
     """
     ### BEGIN SOLUTION
     surprise = -torch.log(torch.where(p > 0, p, 1.0))

@@ -70,3 +70,10 @@ def softmax_with_temperature(x, temperature, dim=-1):
         raise ValueError(f"Temperature must be positive, got {temperature}")
     powers = torch.exp2((x - x.amax(dim, keepdim=True)) / temperature * math.log2(math.e))
     return powers / powers.sum(dim, keepdim=True)
+
+
+# %% without_a_check
+def softmax_with_temperature(x, temperature, dim=-1):
+    scores = torch.div(x, temperature)
+    powers = torch.exp(scores - torch.max(scores, dim, keepdim=True).values)
+    return powers / torch.sum(powers, dim, keepdim=True)
