@@ -89,7 +89,7 @@ def cooling(sharpen: Function, entropy: Function, scores: torch.Tensor, labels: 
     figure, (left, right) = row(2, width=4.6, height=3.5)
     once = {label.casefold(): i for i, label in reversed(list(enumerate(labels)))}
     ys = {labels[i]: weights[:, i] for i in sorted(once.values())}
-    curves(temperatures, ys, ax=left, xlabel="temperature", title="weights", log="x")
+    curves(temperatures, ys, ax=left, names="legend", xlabel="temperature", title="weights", log="x")
     curves(temperatures, {"": entropies}, ax=right, xlabel="temperature", title="entropy (nats)", log="x")
     most = math.log(len(labels))
     right.set_ylim(-0.12 * most, 1.14 * most)
