@@ -57,7 +57,7 @@ scores = torch.tensor([-1.0, 2.0, 0.5, -1.0, 3.0, 1.5])  # one score for each of
 print(scores / scores.sum())
 
 # %% [markdown]
-# These shares do sum to 1, but *The* gets −0.2.
+# They sum to 1, but *The* gets −0.2.
 #
 # ## 2. Exponentiate, then divide
 #
@@ -79,7 +79,7 @@ print(scores / scores.sum())
 
 # %%
 def exp_and_divide(x: torch.Tensor) -> torch.Tensor:
-    """The exponential of each score, divided by the sum of them all. x: (S,). Returns (S,)."""
+    """The exponential of each score, divided by the sum of them all. x: S scores, (S,). Returns (S,)."""
     raise NotImplementedError  # replace this line
 
 
@@ -257,6 +257,14 @@ figures.show(figures.shares.three_logarithms(log_softmax))
 # A low temperature magnifies the differences, until the highest score takes everything. A high one shrinks them, until all
 # get the same.
 #
+# <details><summary>Why e, and not 2? (extra)</summary>
+#
+# Any base above 1 keeps the order of the scores. Powers of 2 even give a softmax that you know: since $2^{s} = e^{s \ln 2}$,
+# they are the exponentials at the temperature $1 / \ln 2 \approx 1.44$. So the base is only another way to choose the
+# temperature, and $e$ has the simplest derivative. Squares would not do, because a score of −3 would get more than one of 1.
+#
+# </details>
+#
 # ### Predict: half the temperature
 #
 # At $\tau = 1$, the scores $(0, \ln 3)$ have the weights $(0.25, 0.75)$. What is the larger weight at
@@ -389,8 +397,8 @@ levels = levels_at(hours)  # (40,), the values: what they read
 # %% [markdown]
 # ### Exercise: a soft dictionary
 #
-# *Difficulty ★★☆, importance ●●○, about 3 minutes.* Answer `T` queries at once. The scores are `(T, S)`, because
-# `queries[:, None]` is `(T, 1)` and broadcasts against the keys.
+# *Difficulty ★★☆, importance ●●○, about 3 minutes.* Answer `T` queries at once. With `S` keys, the scores are
+# `(T, S)`, because `queries[:, None]` is `(T, 1)` and broadcasts against the keys.
 #
 # **Worked example.** The keys are 1 and 3, the values 10 and 20, and $\tau = 1$. The query 1 has the scores $(0, -4)$,
 # weights $\approx (0.98, 0.02)$ and the output $\approx 10.18$.
@@ -437,7 +445,7 @@ drawn = figures.distributions.next_words(lm, softmax, entropy)
 figures.show(drawn)
 
 # %% [markdown]
-# Now put your softmax into its attention, and your log_softmax into its loss, on stories that it has not seen.
+# Put your softmax into its attention, and your log_softmax into its loss, on stories that it has not seen.
 
 # %% tags=["model"]
 with_yours, with_the_builtin = lm.compare(softmax=softmax, log_softmax=log_softmax)
