@@ -8,8 +8,8 @@
 # %% [markdown]
 # # Lesson 2: Softmax
 #
-# In lesson 0 you wrote `torch.softmax(scores, dim=-1)` and took it on trust. **How does it make shares of any scores,
-# why in this way, and where does it break?**
+# In lesson 0 you wrote `torch.softmax(scores, dim=-1)`, for scores between −20 and 20. **How does it make shares of any
+# scores, why in this way, and where does it break?**
 #
 # **You will build** `softmax`, `log_softmax`, `softmax_with_temperature`, `entropy`, and a dictionary that answers even
 # when the key is missing.
@@ -134,7 +134,7 @@ print(large.exp(), "/", large.exp().sum(), "=", large.exp() / large.exp().sum())
 # $$ a_i = \frac{e^{s_i - m}}{\sum_{j} e^{s_j - m}} . $$
 #
 # Now no exponent is above 0, so nothing overflows, and the sum is at least $e^0 = 1$. A score of $-\infty$ excludes a word,
-# because $e^{-\infty} = 0$. Lesson 5 hides the future in this way.
+# because $e^{-\infty} = 0$. So your triangle in lesson 0 hid the future.
 #
 # ## 4. Which dimension?
 #
