@@ -816,6 +816,39 @@ verdict(slope.isfinite().all(), f"value {cosine_or_zero(zeros, torch.ones(3)).it
 #
 # </details>
 #
+# ### An entropy that becomes NaN
+#
+# A library trains language models and looks at the entropy of their next token. It is right until one token is excluded.
+
+
+# %% tags=["exercise"]
+def entropy_of(logp):
+    return -(logp.exp() * logp).sum(-1)
+
+
+# %% tags=["exercise"]
+logp = torch.tensor([0.5, 0.5, 0.0]).log().requires_grad_()
+(slope,) = torch.autograd.grad(entropy_of(logp), logp)
+verdict(
+    entropy_of(logp).isfinite() and slope.isfinite().all(),
+    f"of two halves and a zero: {entropy_of(logp).item():.4f}, gradient {slope.tolist()}",
+)
+
+# %% [markdown]
+# <details><summary>What it was</summary>
+#
+# TRL multiplied each probability by its logarithm, and 0 times −∞ is NaN
+# ([trl#7221](https://github.com/huggingface/trl/issues/7221)). A proposed repair replaced NaN in the products by 0
+# ([#7252](https://github.com/huggingface/trl/pull/7252)). The entropy is right then, but its gradient is still NaN, because
+# the backward pass multiplies by both factors. Replace the logarithm *before* the product.
+#
+# ```diff
+# -     return -(logp.exp() * logp).sum(-1)
+# +     return -(logp.exp() * logp.masked_fill(logp.isneginf(), 0.0)).sum(-1)
+# ```
+#
+# </details>
+#
 # ### It only breaks if a picture is padded
 #
 # No test of a library of image models fails, because pictures are seldom padded, and recent versions take another branch.

@@ -1,4 +1,4 @@
-"""Figures of lesson 02: from scores to weights, what the maximum and `dim` do, the Jacobian and the logarithm.
+"""Figures of lesson 02: from scores to weights, what `dim` does, the Jacobian and the logarithm.
 
 All have alt text.
 """
@@ -15,7 +15,6 @@ from .diagram import overview
 from .distributions import sums
 from .lines import curves, note
 from .panels import bars, heat_map
-from .products import broadcast
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,16 +50,6 @@ def both_ways(scores: torch.Tensor) -> Figure:
         "each row sums to 1 and the columns to 1.02, 0.30, 0.46 and 1.23; with dim 0 each column sums to 1 and the "
         "rows to 1.60, 1.43 and 0.97.",
         "The same scores, normalised along each row (left) and along each column (right). Sums of 1 are bold.",
-    )
-
-
-def without_maximum(scores: torch.Tensor, *, keepdim: bool) -> Figure:
-    """Square scores (T, T) minus the maxima of their rows, stretched as `keepdim` makes them."""
-    return with_caption(
-        broadcast(scores, scores.amax(dim=-1, keepdim=keepdim), "−"),
-        "Right: with keepdim=True, each row loses its own maximum, and its largest score becomes 0."
-        if keepdim
-        else "Wrong: without keepdim, column j loses the maximum of row j. No error warns you.",
     )
 
 

@@ -5,4 +5,4 @@ precision of the scores themselves, is a known mistake there. With a temperature
 a few hundred."""
 
 EXERCISES = ("softmax", "log_softmax", "softmax_with_temperature", "entropy")
-STEPS = ("exp_and_divide", "softmax_jacobian", "next_token_losses", "soft_dictionary", "top_p")
+STEPS = ("exp_and_divide", "soft_dictionary")

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from playwright.sync_api import Browser
 
 from course import figures, sentence
-from course.figures import attention, distributions, style
+from course.figures import attention, style
 from course.figures.themes import CLASS
 
 from .axe import violations
@@ -67,7 +67,6 @@ def drawn() -> str:
         "levels": figures.losses({"a": [3.0, 2.0, 1.0]}, {"level": 1.5}),
         "bars": figures.bars(torch.tensor([0.5, -1.25, 2.0]), WORDS),
         "map": figures.heat_map(weights, rows=WORDS, columns=WORDS, blocked=torch.eye(3) > 0),
-        "formats": distributions.exp_range(),
         "lines": attention.who_looks_at_whom(weights, WORDS, WORDS),
         "diagram": figures.overview("mask"),
         "complete": figures.overview("cache", complete=True, x=torch.eye(3), weights=weights),

@@ -18,7 +18,7 @@ from grading.grader.verdict import ExerciseVerdict
 
 from ..support.repository import ROOT
 
-LESSONS = [load_lesson(ROOT / "grader_tests" / name) for name in ("90_tensors", "02_softmax")]
+LESSONS = [load_lesson(ROOT / "grader_tests" / name) for name in ("90_tensors", "02_softmax", "14_tokens_and_choices")]
 EXERCISES = {name: exercise for lesson in LESSONS for name, exercise in lesson.exercises.items()}
 LINE = """
     class Line(nn.Module):
@@ -105,8 +105,8 @@ def test_a_slip_of_a_beginner_has_its_sentence(code, told):
 
 def test_a_slip_in_a_part_of_what_is_wrong_comes_after_the_wrong_values():
     verdict = graded("""
-        def softmax_with_temperature(x, temperature):
-            return x @ x.T
+        def min_p(logits, p):
+            return logits @ logits.T
     """)
     assert "ValueError" not in verdict.explanation
     assert "ValueError" not in verdict.example["expected"]

@@ -5,7 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import entropy
 
 EVERYWHERE = ("the average", "many lists")  # what an answer loses whose every result is wrong
-ENTROPY = "8. Entropy: how many words share the attention"
+ENTROPY = "7. Entropy: how many words share the attention"
 
 right = entropy.reference_answer("""
 def entropy(p, dim=-1):
@@ -21,23 +21,9 @@ def entropy(p, dim=-1):
     return terms(p).sum(dim)
 """)
 
-right.mistake("has_an_infinite_gradient_at_0", loses="gradients at tiny").patch("""
-- return -(p * torch.log(torch.where(p > 0, p, 1.0))).sum(dim)
-+ return FOUND
-""").for_each(
-    FOUND=(
-        "torch.special.entr(p).sum(dim)",
-        "-torch.xlogy(p, p).sum(dim)",
-        "-torch.nan_to_num(p * p.log(), nan=0.0).sum(dim)",
-        "torch.nansum(p * torch.log(torch.reciprocal(p)), dim)",
-    )
+right.mistake(
+    "multiplies_zero_by_infinity", {"torch.where(p > 0, p, 1.0)": "p"}, loses="weights", clause="zeros"
 ).feedback(
-    "At a weight of 0 your gradient is infinite or NaN, although the entropy is right. A score of −200 has the "
-    "weight 0 in float32, and then the gradient of every score is NaN. Replace 0 by another number *before* the "
-    "logarithm; `nan_to_num` afterwards is too late.",
-    see=ENTROPY,
-)
-right.mistake("multiplies_zero_by_infinity", {"torch.where(p > 0, p, 1.0)": "p"}, loses="weights").feedback(
     "A weight of 0 gives NaN, because `0 * log(0)` is computed as 0 times −∞. Its contribution must be 0.", see=ENTROPY
 )
 right.mistake("forgets_the_minus", {"-(p": "(p"}, loses="the average").feedback(
@@ -71,7 +57,7 @@ right.mistake("adds_up_everything", {"(dim)": "()"}, loses="many lists").feedbac
 right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, loses="many lists").feedback(
     "You average over the lists of the batch. Each list has its own entropy."
 )
-right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"(dim)": "(-1)"}, loses="many lists")
+right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"(dim)": "(-1)"}, loses="many lists", clause="dim")
 right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, loses="many lists").feedback(
     "You always sum along the first dimension and ignore `dim`.", see="4. Which dimension?"
 )
@@ -108,15 +94,13 @@ right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + EPS"
     EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)
 ).feedback(
     "You add a small constant inside the logarithm, so the gradient is wrong for weights smaller than it. The "
-    "constant keeps the logarithm finite, but changes it. Treat exactly 0 separately instead.",
-    see="6. The logarithm of a weight",
+    "constant keeps the logarithm finite, but changes it. Treat exactly 0 separately instead."
 )
 right.mistake(
-    "cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=EPS)"}, loses="gradients at tiny"
+    "cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=EPS)"}, loses="gradients at tiny", clause="tiny"
 ).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
     "You cut weights off at a small number before the logarithm, so the gradient is wrong below it. Treat exactly "
-    "0 separately instead.",
-    see="6. The logarithm of a weight",
+    "0 separately instead."
 )
 by_terms.mistake(numbers.always_float32(of="`p`"), {"(p).sum(dim)": "(p.float()).sum(dim)"}, loses="float64")
 by_terms.mistake(gradients.cut(what="`p`"), {"(p).sum(dim)": "(p.detach()).sum(dim)"}, loses="gradients")

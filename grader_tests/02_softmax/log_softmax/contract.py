@@ -69,7 +69,7 @@ def _(draw):
     yield after([draw.normal(4)], [draw.normal(4)])
 
 
-@log_softmax.criterion("many lists, along any dimension", points=0.5)
+@log_softmax.criterion("many lists, along any dimension", tries="dim", points=0.5)
 def _(draw):
     # No weight is so small that a constant of 1e-6 added to it would show with only some draws
     scores = partial(draw.uniform, low=-2.0, high=2.0)
@@ -87,11 +87,11 @@ def _(draw):
     yield call(scores(3, 1, 4), dim=1)
     yield call(scores(2, 5, 1), dim=1)
     # Each list has its own level, so that the maximum of all, or of the rows, does not help
-    yield call(scores(4, 5) + levels(400.0, -400.0, 0.0, 200.0))
+    yield call(scores(4, 5) + levels(400.0, -400.0, 0.0, 200.0)).tries("dim", "gaps")
     yield call(scores(4, 3) + levels(20.0, -20.0, 0.0).T, dim=0)
 
 
-@log_softmax.criterion("scores and gaps of any size", points=1.5)
+@log_softmax.criterion("scores and gaps of any size", tries="gaps", points=1.25)
 def _(draw):
     yield call(400.0 + draw.normal(5))
     yield call(draw.normal(5) - 400.0)
@@ -114,13 +114,15 @@ def _(draw):
     yield call(torch.tensor([-1e12, -1e12, -1e12])).label("three scores of -1e12")
 
 
-@log_softmax.criterion("scores of minus infinity", points=0.5)
+@log_softmax.criterion("scores of minus infinity", tries="infinite", points=0.5)
 def _(draw):
     x = draw.normal(4, 6)
     x[2, 3] = draw.number(1.0, 2.0)  # the only finite score of its row below, where the result is only rounding
     yield from map(call, with_gaps(x, (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3)))
-    yield from map(call, with_gaps(draw.normal(3, 4) + levels(-40.0, -20.0, 30.0), (1,), (0,), (3,)))
-    yield call(torch.tensor([-1e10, -2e10, -INF]))  # lower than usual substitutes for minus infinity
+    for row in with_gaps(draw.normal(3, 4) + levels(-40.0, -20.0, 30.0), (1,), (0,), (3,)):
+        yield call(row).tries("infinite", "gaps")
+    # Lower than usual substitutes for minus infinity
+    yield call(torch.tensor([-1e10, -2e10, -INF])).tries("infinite", "gaps")
 
 
 @log_softmax.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
@@ -129,23 +131,23 @@ def _(draw):
     yield call(draw.normal(4)).device_only()
     yield call(draw.normal(5, dtype=torch.float64)).label("a vector in float64")
     yield call(draw.normal(3, 5, dtype=torch.float64))
-    yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64))
-    yield call(2000.0 + draw.normal(2, 5, scale=100.0, dtype=torch.float64))
+    yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64)).tries("gaps")
+    yield call(2000.0 + draw.normal(2, 5, scale=100.0, dtype=torch.float64)).tries("gaps")
 
 
 @log_softmax.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(5)).with_gradients()
-    yield call(300.0 + draw.normal(5)).with_gradients()
-    yield call(draw.normal(2, 3, 4), dim=1).with_gradients()
+    yield call(300.0 + draw.normal(5)).with_gradients().tries("gaps")
+    yield call(draw.normal(2, 3, 4), dim=1).with_gradients().tries("dim")
     for far in ([0.0, -120.0, 1.0, -300.0], [-150.0, 0.5, 0.0, -22.0]):
-        yield call(torch.tensor(far) + draw.uniform(4)).with_gradients()
+        yield call(torch.tensor(far) + draw.uniform(4)).with_gradients().tries("gaps")
     # A result of -inf has no gradient, so only those of the finite ones are compared
     x = with_gaps(draw.normal(1, 6), (0, 1, 4))[0]
     s = Script(x=x, hidden=x.isneginf())
     out = s.call(EXERCISE, s.x)
     s.call(method(out, "masked_fill"), s.hidden, 0.0)
-    yield s.case().with_gradients().label("the gradient beside scores of -inf")
+    yield s.case().with_gradients().tries("infinite").label("the gradient beside scores of -inf")
 
 
 @log_softmax.criterion("arguments, contiguous or not, stay as they were", points=0.5)
@@ -155,7 +157,13 @@ def _(draw):
 
     yield call(even(5)).does_not_mutate()
     yield call(even(3, 5)).does_not_mutate()
-    yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).check_with("arguments_unchanged")
+    gaps = with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]
+    yield call(gaps).check_with("arguments_unchanged").tries("infinite", "gaps")
     yield call(non_contiguous(even(6))).does_not_mutate()
     yield call(non_contiguous(even(2, 4, 3))).does_not_mutate()
-    yield call(non_contiguous(even(4, 6)), dim=0).does_not_mutate()
+    yield call(non_contiguous(even(4, 6)), dim=0).does_not_mutate().tries("dim")
+
+
+@log_softmax.sizes(points=0.25, rows=(1, 3, 300), width=(1, 5, 300))
+def _(draw, rows, width):
+    return call(draw.normal(rows, width))

@@ -5,7 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import log_softmax
 
 EVERYWHERE = ("the logarithms", "many lists")  # what an answer loses whose every result is wrong
-LOGARITHM = "6. The logarithm of a weight"
+LOGARITHM = "5. The logarithm of a weight"
 
 right = log_softmax.reference_answer("""
 def log_softmax(x, dim=-1):
@@ -90,7 +90,9 @@ ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, los
 ready_made.mistake("takes_base_ten", {"(x, dim)": "(x, dim) / math.log(10)"}, loses=EVERYWHERE).feedback(
     "You take logarithms to base 10. Take the natural logarithm, `torch.log`."
 )
-ready_made.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"(x, dim)": "(x, -1)"}, loses="many lists")
+ready_made.mistake(
+    shapes.dimension_ignored(see="4. Which dimension?"), {"(x, dim)": "(x, -1)"}, loses="many lists", clause="dim"
+)
 ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, loses="many lists").feedback(
     "You always normalise along the first dimension and ignore `dim`.", see="4. Which dimension?"
 )
@@ -115,7 +117,7 @@ ready_made.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").
     "into 0, and the subtraction leaves it at −∞.",
     see="3. Scores of any size",
 )
-ready_made.mistake("minus_infinity_becomes_zero", loses="scores of minus").patch("""
+ready_made.mistake("minus_infinity_becomes_zero", loses="scores of minus", clause="infinite").patch("""
 - return torch.log_softmax(x, dim)
 + return torch.log_softmax(torch.where(x.isneginf(), 0.0, x), dim)
 """).feedback(
@@ -196,7 +198,7 @@ right.mistake(
     "You treat the logarithm of the sum as a constant (`detach`, `no_grad`, `.item()`), so the gradients are "
     "wrong. The values are right, but the logarithm changes with the scores. Only the maximum may be a constant."
 )
-log_softmax.mistake("rounds_the_logarithm_away", loses="scores and gaps").full_code("""
+log_softmax.mistake("rounds_the_logarithm_away", loses="scores and gaps", clause="gaps").full_code("""
 def log_softmax(x, dim=-1):
     largest = x.amax(dim, keepdim=True)
     return x - (largest + (x - largest).exp().sum(dim, keepdim=True).log())

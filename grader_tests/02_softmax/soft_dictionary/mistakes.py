@@ -15,7 +15,15 @@ right.mistake("takes_the_distance", {"-((queries[:, None] - keys) ** 2)": "-(que
     "You use the distance as it is. The score is minus its *square*."
 )
 right.mistake("takes_the_product", {"-((queries[:, None] - keys) ** 2)": "queries[:, None] * keys"}).feedback(
-    "You multiply query and key. Here the score is minus the square of their *difference*."
+    "You multiply query and key, as the dot products of lesson 0 do. A larger key then always scores higher. Here the "
+    "score is minus the square of their *difference*."
+)
+soft_dictionary.mistake("keeps_the_line_of_lesson_00").full_code("""
+def soft_dictionary(queries, keys, values, temperature):
+    return torch.softmax(queries @ keys.T / temperature, dim=-1) @ values
+""").feedback(
+    "You keep the dot products of lesson 0, which need vectors for queries and keys. Here each is one number, and the "
+    "score is minus the square of their *difference*, for all pairs: `queries[:, None]`."
 )
 right.mistake("normalises_over_the_queries", {"dim=-1": "dim=0"}).feedback(
     "Your softmax runs along the queries, so they compete. Each query has its own weights: one *row* sums to 1."

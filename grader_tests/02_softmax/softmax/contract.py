@@ -72,7 +72,7 @@ def _(draw):
     yield in_the_same_tensor(draw.normal(4))
 
 
-@softmax.criterion("many lists, along any dimension", points=1.5)
+@softmax.criterion("many lists, along any dimension", tries="dim", points=1.25)
 def _(draw):
     yield call(draw.normal(4, 6, scale=2.0))
     yield call(draw.normal(2, 3, 5))
@@ -88,11 +88,11 @@ def _(draw):
     yield call(draw.normal(3, 1, 4), dim=1)
     yield call(draw.normal(2, 5, 1), dim=1)
     # Each list has its own level, so that the maximum of all, or of the rows, does not help
-    yield call(draw.normal(4, 5) + levels(400.0, -400.0, 0.0, 200.0))
+    yield call(draw.normal(4, 5) + levels(400.0, -400.0, 0.0, 200.0)).tries("dim", "size")
     yield call(draw.normal(4, 3) + levels(20.0, -20.0, 0.0).T, dim=0)
 
 
-@softmax.criterion("scores of any size", points=1.5)
+@softmax.criterion("scores of any size", tries="size", points=1.5)
 def _(draw):
     yield call(400.0 + draw.normal(5))
     yield call(draw.normal(5) - 400.0)
@@ -113,16 +113,16 @@ def _(draw):
     yield call(torch.tensor([-1e12, -1e12, -3e12])).label("scores around -1e12, two of them equal")
 
 
-@softmax.criterion("scores of minus infinity", points=0.5)
+@softmax.criterion("scores of minus infinity", tries="infinite", points=0.5)
 def _(draw):
     for row in with_gaps(draw.normal(4, 6), (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3)):
         yield call(row)
         yield call(row).check_with("exact_zeros")
     for row in with_gaps(draw.normal(3, 4) + levels(-40.0, -20.0, 30.0), (1,), (0,), (3,)):
-        yield call(row)
-        yield call(row).check_with("exact_zeros")
+        yield call(row).tries("infinite", "size")
+        yield call(row).check_with("exact_zeros").tries("infinite", "size")
     for row in ([-INF, -1e30, -2e30], [-1e37, -INF, -2e37], [-INF, 1e30, -INF]):
-        yield call(torch.tensor(row))
+        yield call(torch.tensor(row)).tries("infinite", "size")
 
 
 @softmax.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
@@ -134,8 +134,8 @@ def _(draw):
     yield call(x).label("a vector in float64")
     yield call(draw.normal(3, 5, dtype=torch.float64))
     # The differences are below float32's precision for numbers around a hundred
-    yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64))
-    yield call(2000.0 + draw.normal(2, 5, dtype=torch.float64))
+    yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64)).tries("size")
+    yield call(2000.0 + draw.normal(2, 5, dtype=torch.float64)).tries("size")
 
 
 @softmax.criterion("gradients", points=0.5)
@@ -149,14 +149,14 @@ def _(draw):
 @softmax.criterion("gradients at large scores, along a dimension, and beside minus infinity", points=0.5)
 def _(draw):
     yield call(draw.normal(3, 5)).with_gradients()
-    yield call(draw.normal(2, 4, 3), dim=1).with_gradients()
-    yield call(draw.normal(2, 5) + levels(300.0, -300.0)).with_gradients()
+    yield call(draw.normal(2, 4, 3), dim=1).with_gradients().tries("dim")
+    yield call(draw.normal(2, 5) + levels(300.0, -300.0)).with_gradients().tries("dim", "size")
     # Columns so far apart that the exponential of their difference overflows in float64
-    yield call(draw.normal(4, 3) + levels(900.0, -900.0, 0.0).T, dim=0).with_gradients()
+    yield call(draw.normal(4, 3) + levels(900.0, -900.0, 0.0).T, dim=0).with_gradients().tries("dim", "size")
     # The exponential of a difference overflows, and as a divisor its gradient is inf times 0
-    yield call(torch.tensor([[0.0, -120.0, 1.0, -300.0], [-0.5, 0.5, -90.0, 1.0]])).with_gradients()
+    yield call(torch.tensor([[0.0, -120.0, 1.0, -300.0], [-0.5, 0.5, -90.0, 1.0]])).with_gradients().tries("size")
     x = with_gaps(draw.normal(3, 6), (2,), (5,), (0, 1))
-    yield call(x).with_gradients().label("the gradient beside scores of -inf")
+    yield call(x).with_gradients().tries("infinite").label("the gradient beside scores of -inf")
     yield call(torch.stack([far_ahead(draw, 250), far_ahead(draw, 250)])).with_gradients()
 
 
@@ -164,7 +164,13 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(5)).does_not_mutate()
     yield call(draw.normal(3, 5)).does_not_mutate()
-    yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).check_with("arguments_unchanged")
+    gaps = with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]
+    yield call(gaps).check_with("arguments_unchanged").tries("infinite", "size")
     yield call(non_contiguous(draw.normal(6))).does_not_mutate()
     yield call(non_contiguous(draw.normal(2, 4, 3))).does_not_mutate()
-    yield call(non_contiguous(draw.normal(4, 6)), dim=0).does_not_mutate()
+    yield call(non_contiguous(draw.normal(4, 6)), dim=0).does_not_mutate().tries("dim")
+
+
+@softmax.sizes(points=0.25, rows=(1, 3, 300), width=(1, 5, 300))
+def _(draw, rows, width):
+    return call(draw.normal(rows, width))

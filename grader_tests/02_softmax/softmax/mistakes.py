@@ -6,7 +6,7 @@ from .contract import softmax
 
 EVERYWHERE = ("positive", "many lists")  # what an answer loses whose every result is wrong
 DIMENSION = "4. Which dimension?"
-BACKWARD = "5. The gradient of softmax"
+BACKWARD = "The gradient of softmax (extra)"
 DIVIDE = "2. Exponentiate, then divide"
 
 right = softmax.reference_answer("""
@@ -87,7 +87,12 @@ right.mistake(
     see=DIMENSION,
 )
 right.mistake(shapes.first_dimension(see=DIMENSION), {"dim=-1": "dim=0"}, loses="many lists")
-right.mistake(shapes.dimension_ignored(see=DIMENSION), {"amax(dim": "amax(-1", "sum(dim": "sum(-1"}, loses="many lists")
+right.mistake(
+    shapes.dimension_ignored(see=DIMENSION),
+    {"amax(dim": "amax(-1", "sum(dim": "sum(-1"},
+    loses="many lists",
+    clause="dim",
+)
 right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, loses="many lists").feedback(
     "You take the sum along `dim`, but the maximum always along the last dimension. Both must run over the same "
     "list. Subtracting a number leaves the weights unchanged only if it is the same for the whole list.",
@@ -163,7 +168,7 @@ def softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(-1, keepdim=True))
     return exponentials / exponentials.sum(-1, keepdim=True)
 """).feedback("You move `dim` to the end to work there, but do not move it back.")
-right.mistake("takes_minus_infinity_for_zero", loses="scores of minus").patch("""
+right.mistake("takes_minus_infinity_for_zero", loses="scores of minus", clause="infinite").patch("""
   def softmax(x, dim=-1):
 +     x = torch.where(x.isneginf(), 0.0, x)
 """).feedback(
@@ -193,8 +198,20 @@ softmax.alternative("in_one_pass").mistake(
     "A list that begins with −∞ becomes NaN. The largest score so far is −∞ there, and −∞ minus −∞ is undefined.",
     see="3. Scores of any size",
 )
-right.mistake(numbers.result_float32(of="`x`"), loses="float64")
-ready_made.mistake(gradients.cut(see=BACKWARD, what="`x`"), {"(x, dim)": "(x.detach(), dim)"}, loses="gradients")
+right.mistake(numbers.result_float32(of="`x`"), loses="float64", clause="dtype")
+ready_made.mistake(
+    gradients.cut(see=BACKWARD, what="`x`"),
+    {"(x, dim)": "(x.detach(), dim)"},
+    loses="gradients",
+    clause="gradients",
+)
+right.mistake(
+    numbers.default_device(what="the result", how="`torch.zeros_like(x)` does"), loses="float64", clause="device"
+).patch("""
+- return exponentials / exponentials.sum(dim, keepdim=True)
++ weights = torch.zeros(x.shape, dtype=x.dtype)
++ return weights + exponentials / exponentials.sum(dim, keepdim=True)
+""")
 right.mistake("takes_the_sum_for_a_constant", loses="gradients").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 - return exponentials / exponentials.sum(dim, keepdim=True)
@@ -210,7 +227,9 @@ right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("
 + x -= x.amax(dim, keepdim=True)
 + exponentials = torch.exp(x)
 """)
-softmax.mistake(arguments.argument_changed("shifts_what_it_converted_in_place"), loses="arguments").full_code("""
+softmax.mistake(
+    arguments.argument_changed("shifts_what_it_converted_in_place"), loses="arguments", clause="purity"
+).full_code("""
 def softmax(x, dim=-1):
     scores = x.double()
     scores -= scores.detach().amax(dim, keepdim=True)
@@ -240,7 +259,7 @@ right.mistake("takes_the_sum_but_not_the_maximum_for_a_constant", loses=("gradie
     "You treat the sum as a constant (`detach`, `no_grad`, `.item()`), so the gradients are wrong. The values are "
     "right, but the sum changes with the scores. Only the maximum may be a constant."
 )
-softmax.mistake("rounds_the_logarithm_of_the_sum_away", loses="scores of any size").full_code("""
+softmax.mistake("rounds_the_logarithm_of_the_sum_away", loses="scores of any size", clause="size").full_code("""
 def softmax(x, dim=-1):
     largest = torch.amax(x, dim=dim, keepdim=True).detach()
     total = largest + torch.log(torch.sum(torch.exp(x - largest), dim=dim, keepdim=True))

@@ -17,8 +17,6 @@ def softmax_with_temperature(x, temperature, dim=-1):
 
 # %% by_shifting_first
 def softmax_with_temperature(x, temperature, dim=-1):
-    if math.isnan(temperature) or temperature <= 0:
-        raise ValueError("expected a positive temperature, not " + str(temperature))
     shifted = (x - x.max(dim, keepdim=True).values) / temperature
     return shifted.exp() / shifted.exp().sum(dim, keepdim=True)
 
@@ -53,11 +51,6 @@ def softmax_with_temperature(x, temperature, dim=-1):
 
 # %% by_a_power_of_exponentials
 def softmax_with_temperature(x, temperature, dim=-1):
-    try:
-        if not temperature > 0:
-            raise ArithmeticError
-    except ArithmeticError as error:
-        raise ValueError(f"temperature: {temperature} is not allowed") from error
     base = math.exp(1 / temperature) if temperature > 0.01 else None
     gaps = x - x.amax(dim=dim, keepdim=True)
     powers = torch.exp(gaps / temperature) if base is None else torch.pow(base, gaps)
@@ -70,3 +63,10 @@ def softmax_with_temperature(x, temperature, dim=-1):
         raise ValueError(f"Temperature must be positive, got {temperature}")
     powers = torch.exp2((x - x.amax(dim, keepdim=True)) / temperature * math.log2(math.e))
     return powers / powers.sum(dim, keepdim=True)
+
+
+# %% without_a_check
+def softmax_with_temperature(x, temperature, dim=-1):
+    scores = torch.div(x, temperature)
+    powers = torch.exp(scores - torch.max(scores, dim, keepdim=True).values)
+    return powers / torch.sum(powers, dim, keepdim=True)

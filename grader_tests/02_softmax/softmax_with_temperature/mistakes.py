@@ -4,12 +4,10 @@ from ...shared.families import arguments, calls, gradients, numbers, scores, sha
 from ...shared.repeating import keeps_its_last_result
 from .contract import softmax_with_temperature
 
-REFUSALS = ("refuses 0", "refuses nan")  # what an answer loses that refuses nothing
+TEMPERATURE = "6. Temperature"
 
 right = softmax_with_temperature.reference_answer("""
 def softmax_with_temperature(x, temperature, dim=-1):
-    if not temperature > 0:
-        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
     return torch.softmax(x / temperature, dim)
 """)
 
@@ -20,7 +18,7 @@ right.mistake("multiplies_by_the_temperature", loses="divides").patch("""
 + return exponentials / exponentials.sum(dim, keepdim=True)
 """).feedback(
     "You multiply by the temperature, so cold and hot are swapped. The temperature *divides* the scores.",
-    see="7. Temperature",
+    see=TEMPERATURE,
 )
 right.mistake("divides_the_weights", loses="divides").patch("""
 - return torch.softmax(x / temperature, dim)
@@ -29,82 +27,32 @@ right.mistake("divides_the_weights", loses="divides").patch("""
 """).feedback(
     "You divide by the temperature after the softmax, so the weights no longer sum to 1. Divide the *scores*, "
     "before the softmax.",
-    see="7. Temperature",
+    see=TEMPERATURE,
 )
-softmax_with_temperature.mistake("lets_nan_pass", loses="refuses nan").full_code("""
-def softmax_with_temperature(x, temperature, dim=-1):
-    if temperature <= 0:
-        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
-    scores = x / temperature
-    exponentials = torch.exp(scores - scores.amax(dim, keepdim=True))
-    return exponentials / exponentials.sum(dim, keepdim=True)
-""").feedback(
-    "You accept `nan`, because `temperature <= 0` is false for it. Every weight then becomes NaN. Check the other "
-    "way round, for what is allowed.",
-    see="Exercise: `softmax_with_temperature(x, temperature, dim=-1)`",
-)
-right.mistake(
-    arguments.not_refused(
-        "You do not check the temperature. A temperature of 0, a negative temperature or `nan` should raise a "
-        "ValueError."
-    ),
-    loses=REFUSALS,
-)
-right.mistake(
-    arguments.unchecked("lets_zero_pass"), {"not temperature > 0": "temperature < 0"}, loses=REFUSALS
-).feedback(
-    "You accept a temperature of 0, so you divide by zero and get NaN. The temperature must be *greater* than 0."
-)
-right.mistake(
-    arguments.unchecked("refuses_zero_only"), {"not temperature > 0": "temperature == 0"}, loses=REFUSALS
-).feedback(
-    "You refuse a temperature of 0 only. With a negative temperature the lowest score gets the largest weight. "
-    "Refuse it too, and `nan` as well."
-)
-right.mistake(
-    arguments.unchecked("replaces_a_bad_temperature"),
-    {"not temperature > 0": "temperature != temperature", "x / temperature": "x / max(temperature, LEAST)"},
-    loses="refuses 0",
-).for_each(LEAST=(1e-6, 1e-12, 1e-8, 1e-5, 1e-4)).feedback(
-    "You silently replace a temperature of 0 or below by a small one. Raise a ValueError, so that the caller notices."
-)
-right.mistake(arguments.unchecked("takes_zero_for_the_limit"), loses="refuses 0").patch("""
-+ if temperature == 0:
-+     return torch.zeros_like(x).scatter(dim, x.argmax(dim, keepdim=True), 1.0)
-  if not temperature > 0:
-""").feedback(
-    "You give all the weight to the highest score at temperature 0. Generation does that in lesson 08; here refuse "
-    "everything that is not greater than 0."
-)
-right.mistake(arguments.asserts(), loses=REFUSALS)
-right.mistake(arguments.error_without_name(), loses=REFUSALS)
 right.mistake(arguments.valid_refused("refuses_what_is_hot"), loses=("divides", "hot, cold")).patch("""
-- if not temperature > 0:
-+ if not 0 < temperature <= 1:
+  def softmax_with_temperature(x, temperature, dim=-1):
++     if not 0 < temperature <= 1:
++         raise ValueError(f"temperature is {temperature}; it must be above 0 and at most 1")
 """).feedback("You refuse temperatures above 1. They are valid and make the weights more even.")
-right.mistake(
-    arguments.valid_refused("refuses_infinity"), {"temperature > 0": "0 < temperature < math.inf"}, loses="hot, cold"
-).feedback(
-    "You refuse an infinite temperature. It is greater than 0 and makes all quotients 0, so the weights are equal."
-)
-right.mistake("insists_on_a_float", loses="divides").patch("""
-- if not temperature > 0:
-+ if not isinstance(temperature, float) or not temperature > 0:
+right.mistake("insists_on_a_float", loses="divides", clause="whole").patch("""
+  def softmax_with_temperature(x, temperature, dim=-1):
++     if not isinstance(temperature, float):
++         raise TypeError(f"temperature is {temperature}; it must be a float")
 """).feedback("You accept only a `float`. A whole number like 3 is a temperature too.")
 right.mistake("ignores_the_temperature", {"x / temperature": "x"}, loses="divides").feedback(
     "The temperature changes nothing in your result, which is a plain softmax. The temperature also cancels if you "
     "divide the exponentials by it or subtract it from the scores. Divide the *scores* by it.",
-    see="7. Temperature",
+    see=TEMPERATURE,
 )
 right.mistake("divides_twice", {"dim)": "dim) / temperature"}, loses="divides").feedback(
     "You divide twice: first the scores, which is right, and then the weights, which no longer sum to 1.",
-    see="7. Temperature",
+    see=TEMPERATURE,
 )
 right.mistake(
     "divides_by_the_square_root", {"x / temperature": "x / math.sqrt(temperature)"}, loses="divides"
 ).feedback(
     "You divide by the square root of the temperature. Divide the scores by the temperature itself.",
-    see="7. Temperature",
+    see=TEMPERATURE,
 )
 right.mistake("raises_weights_to_a_power", loses="hot, cold").patch("""
 - return torch.softmax(x / temperature, dim)
@@ -113,7 +61,7 @@ right.mistake("raises_weights_to_a_power", loses="hot, cold").patch("""
 """).feedback(
     "You raise the weights to the power 1 / τ, but weights that were rounded to 0 stay 0 at any temperature. On "
     "paper this gives the same result as dividing the scores. Do that instead.",
-    see="7. Temperature",
+    see=TEMPERATURE,
 )
 right.mistake("overflows_when_cold", loses="hot, cold").patch("""
 - return torch.softmax(x / temperature, dim)
@@ -136,10 +84,9 @@ right.mistake("subtracts_the_undivided_maximum", loses="hot, cold").patch("""
 right.mistake(
     "adds_a_constant_to_the_temperature", {"x / temperature": "x / (temperature + EPS)"}, loses="hot, cold"
 ).for_each(EPS=(1e-6, 1e-5, 1e-4, 1e-3)).feedback(
-    "You add a small constant to the temperature, which is a large part of a low temperature. A temperature of 0, "
-    "which should be refused, is then no longer 0."
+    "You add a small constant to the temperature, which is a large part of a low temperature."
 )
-right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"dim)": "-1)"}, loses="many lists")
+right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"dim)": "-1)"}, loses="many lists", clause="dim")
 right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, loses="divides").feedback(
     "You return the logarithms of the weights. Return the weights."
 )
@@ -153,14 +100,14 @@ right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("
 """).for_each(SCORES=("x", "x.double()"))
 right.mistake("takes_softmax_twice", {"softmax(x": "softmax(torch.softmax(x, dim)"}, loses="divides").feedback(
     "You apply softmax twice: to the scores, and again to the weights. The temperature divides the *scores*.",
-    see="7. Temperature",
+    see=TEMPERATURE,
 )
 right.mistake(
     "raises_to_a_power_and_stops", {"(x / temperature, dim)": "(x, dim) ** (1 / temperature)"}, loses="divides"
 ).feedback(
     "You raise the weights to the power 1 / temperature, so they no longer sum to 1. This is only half of it. "
     "Divide the *scores* before the softmax; then the weights need no repair.",
-    see="7. Temperature",
+    see=TEMPERATURE,
 )
 right.mistake(numbers.one_maximum_for_all(see="3. Scores of any size", row="list"), loses="many lists").patch("""
 - return torch.softmax(x / temperature, dim)
@@ -170,23 +117,16 @@ right.mistake(numbers.one_maximum_for_all(see="3. Scores of any size", row="list
 right.mistake(shapes.first_dimension, {"dim=-1": "dim=0"}, loses="many lists")
 right.mistake(numbers.result_float64(of="`x`"), loses="float64")
 right.mistake(
-    "keeps_the_temperature_from_zero", {"x / temperature": "x / max(temperature, LEAST)"}, loses="hot, cold"
+    "keeps_the_temperature_from_zero",
+    {"x / temperature": "x / max(temperature, LEAST)"},
+    loses="hot, cold",
+    clause="extremes",
 ).for_each(LEAST=(0.01, 0.1, 1e-3)).feedback(
-    "You replace a small temperature by a larger one. You refuse 0, as you should, but close to 0 the weights "
-    "still depend on the temperature.",
-    see="7. Temperature",
-)
-right.mistake(arguments.wrong_error("TypeError"), loses=REFUSALS)
-right.mistake(arguments.wrong_error("RuntimeError"), loses=REFUSALS)
-right.mistake(arguments.unchecked("lets_the_negative_pass"), loses="refuses 0").patch("""
-- if not temperature > 0:
-+ if temperature == 0 or math.isnan(temperature):
-""").feedback(
-    "You accept temperatures below 0, which reverse the order of the scores. You refuse 0 and `nan`, as you should.",
-    see="7. Temperature",
+    "You replace a small temperature by a larger one. Close to 0, too, the weights depend on the temperature.",
+    see=TEMPERATURE,
 )
 right.mistake("divides_by_the_square", {"x / temperature": "x / temperature / temperature"}, loses="divides").feedback(
-    "You divide by the *square* of the temperature.", see="7. Temperature"
+    "You divide by the *square* of the temperature.", see=TEMPERATURE
 )
 keeps_its_last_result(right, loses="divides")
 right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="divides").patch("""
@@ -205,11 +145,14 @@ right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="div
     "from all of its arguments."
 )
 right.mistake(
-    "puts_a_number_for_minus_infinity", {"x / temp": "torch.where(x.isneginf(), FILL, x) / temp"}, loses="hot, cold"
+    "puts_a_number_for_minus_infinity",
+    {"x / temp": "torch.where(x.isneginf(), FILL, x) / temp"},
+    loses="hot, cold",
+    clause="infinite",
 ).for_each(FILL=(-1e4, -1e9, -1e12)).feedback(
     "You replace −∞ by a large negative number, which beats scores that are lower still. A high temperature also "
     "brings it close to the others. A number is a score like any other; −∞ is not.",
-    see="7. Temperature",
+    see=TEMPERATURE,
 )
 right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(scores.softmax_over_everything(see="4. Which dimension?", row="list"), loses="many lists").patch("""

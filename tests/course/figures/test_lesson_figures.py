@@ -35,10 +35,6 @@ def heated(scores, tau):
     return torch.softmax(scores / tau, dim=-1)
 
 
-def entropy(weights):
-    return torch.special.entr(weights).sum(-1)
-
-
 @pytest.mark.parametrize(
     ("draw", "words"),
     [
@@ -54,7 +50,7 @@ def entropy(weights):
         (lambda: figures.vectors.shadows(torch.dot), "minus 5.5"),
         (lambda: figures.vectors.at_angle(torch.dot, angle=90, length=1.5), "is 0.00."),
         (lambda: figures.shares.three_logarithms(torch.log_softmax), "a straight line to 150"),
-        (lambda: figures.distributions.two_routes(heated, entropy), "Two paths leave the centre"),
+        (lambda: figures.distributions.heated(heated, torch.zeros(3), "abc", temperature=2.0), "shared by 3.0 words"),
         (lambda: figures.distributions.soft_dictionary(heated), "τ = 20: 6 h 0.2"),
         (lambda: figures.qkv.one_average(lambda x, i: heated(x @ x[i], 1) @ x, X, WORDS), "bank 3.25"),
         (lambda: figures.qkv.fetched(scaled, lambda keys, to: 100 * keys[to].sum(0)), "in the centre"),

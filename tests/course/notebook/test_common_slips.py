@@ -105,8 +105,8 @@ def test_of_what_ran_nothing_is_said(kernel, code):
 
 
 def test_a_slip_in_a_part_of_what_is_wrong_comes_after_the_wrong_result(kernel):
-    kernel.run("def softmax_with_temperature(x, temperature): return x @ x.T")
-    headline, _, rest = said(kernel, "check(softmax_with_temperature)").partition(" Also: ")
+    kernel.run("begin('14_tokens_and_choices')\ndef min_p(logits, p): return logits @ logits.T")
+    headline, _, rest = said(kernel, "check(min_p)").partition(" Also: ")
     assert "ValueError" not in headline
     assert rest.startswith("you do not raise ValueError for every argument that the exercise rules out.")
 
