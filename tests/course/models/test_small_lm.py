@@ -378,7 +378,7 @@ def test_the_record_of_a_model_without_the_triangle_says_what_the_lesson_says():
     assert found["seen"] < 0.05
     assert found["unseen"] > 4
     shown = small_lm.without_triangle()
-    assert f"{found['seen']:.2f}; where it does not: {found['unseen']:.2f}." in shown
+    assert f"{found['seen']:.3f}; where it does not: {found['unseen']:.2f}." in shown
     assert shown.endswith(found["text"])
 
 
