@@ -144,8 +144,8 @@ def course_so_far(session: Session) -> str:
         marks.append(f"{mark} {first}–{more[-1]}" if more else f"{mark} {first}")
     done, total = sum(one.done for one in found), sum(one.exercises for one in found)
     earned, points = sum(one.earned for one in found), sum(one.points for one in found)
-    title, counts = catalog.course_title() or "The course", f"{done} of {total} exercises pass"
-    sentences = [f"{title} so far: {', '.join(marks)}. {counts}, {earned:g} of {points:g} points."]
+    title, passing = catalog.course_title() or "The course", f"{done} of {total} exercises pass"
+    sentences = [f"{title} so far: {', '.join(marks)}. {passing}, {earned:g} of {points:g} points."]
     ahead = [one for one in found if one.next]
     if ahead and not any(one.next and one.lesson == session.lesson for one in every):
         sentences.append(f"Next: `{ahead[0].next}`, in {ahead[0].lesson}.")
