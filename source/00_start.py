@@ -125,7 +125,7 @@ def attend_once(query: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, tor
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_attend_once", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(attend_once)
+check(attend_once)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 

@@ -217,8 +217,8 @@ def test_all_cases_are_shown_on_demand(attention):
     told = "All cases and requirements: attention "
     assert short.splitlines()[-1] == f"{told}check --all 'my answers.py'"
     _, whole, _ = attention(*shlex.split(short.splitlines()[-1].removeprefix(told)))
-    assert "(0 of 1.5)" not in short
-    assert "(0 of 1.5)" in whole
+    assert "(0 of 1.25)" not in short
+    assert "(0 of 1.25)" in whole
     assert whole.startswith("\n".join(short.splitlines()[:-1]))
 
 

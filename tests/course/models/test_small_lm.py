@@ -395,7 +395,7 @@ def test_a_function_that_changes_its_arguments_does_not_harm_the_model(lm):
 
 
 def test_names_that_do_not_fit_are_refused(lm):
-    with pytest.raises(TypeError, match=r"expected one of dot_product=, .* got nothing"):
+    with pytest.raises(TypeError, match=r"expected one of my_attention=, .* got nothing"):
         lm.compare()
     with pytest.raises(TypeError, match="got softmacks"):
         lm.compare(softmacks=torch.softmax)
