@@ -69,6 +69,6 @@ def _(draw):
     yield call(non_contiguous(draw.normal(5, 3))).does_not_mutate()
 
 
-@attend_all.sizes(points=0.5, T=(1, 6, 100), D=(1, 3, 60))
+@attend_all.sizes(points=0.5, T=(1, 6, 40), D=(1, 3, 40))
 def _(draw, T, D):
     return call(draw.normal(T, D, scale=0.15))

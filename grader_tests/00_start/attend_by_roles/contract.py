@@ -89,6 +89,6 @@ def _(draw):
     yield call(*map(non_contiguous, drawn(draw, 5, 3, 2, 4))).does_not_mutate()
 
 
-@attend_by_roles.sizes(points=0.5, T=(1, 6, 100), D=(1, 3, 60), K=(1, 2, 9), V=(1, 4, 60))
+@attend_by_roles.sizes(points=0.5, T=(1, 6, 40), D=(1, 3, 40), K=(1, 2, 9), V=(1, 4, 40))
 def _(draw, T, D, K, V):
     return call(*drawn(draw, T, D, K, V))

@@ -77,6 +77,6 @@ def _(draw):
     yield call(non_contiguous(draw.normal(3)), non_contiguous(draw.normal(5, 3))).does_not_mutate()
 
 
-@attend_once.sizes(points=0.5, T=(1, 6, 300), D=(1, 3, 300))
+@attend_once.sizes(points=0.5, T=(1, 6, 100), D=(1, 3, 100))
 def _(draw, T, D):
     return call(draw.normal(D, scale=0.5), draw.normal(T, D, scale=0.5))

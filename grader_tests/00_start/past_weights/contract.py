@@ -86,6 +86,6 @@ def _(draw):
     yield call(non_contiguous(draw.normal(5, 5))).does_not_mutate()
 
 
-@past_weights.sizes(points=0.5, T=(1, 6, 100), spread=(0.0, 2.0, 20.0))
+@past_weights.sizes(points=0.5, T=(1, 6, 40), spread=(0.0, 2.0, 20.0))
 def _(draw, T, spread):
     return call(draw.uniform(T, T, low=-1.0) * spread)

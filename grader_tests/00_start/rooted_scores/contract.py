@@ -72,6 +72,6 @@ def _(draw):
     yield call(non_contiguous(draw.normal(5, 3)), non_contiguous(draw.normal(5, 3))).does_not_mutate()
 
 
-@rooted_scores.sizes(points=0.5, T=(1, 6, 100), K=(1, 3, 300))
+@rooted_scores.sizes(points=0.5, T=(1, 6, 40), K=(1, 3, 300))
 def _(draw, T, K):
     return call(draw.normal(T, K), draw.normal(T, K))

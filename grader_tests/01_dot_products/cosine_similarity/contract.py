@@ -135,6 +135,6 @@ def _(draw):
     yield call(*(some(draw, 3, 2, 5).transpose(0, 1) for _ in "ab")).does_not_mutate()
 
 
-@cosine_similarity.sizes(points=0.25, pairs=(1, 4, 300), D=(1, 5, 300))
+@cosine_similarity.sizes(points=0.25, pairs=(1, 4, 100), D=(1, 5, 100))
 def _(draw, pairs, D):
     return call(some(draw, pairs, D), some(draw, pairs, D))

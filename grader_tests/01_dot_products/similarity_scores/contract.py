@@ -114,6 +114,6 @@ def _(draw):
     yield call(q, k).does_not_mutate().tries("batches")
 
 
-@similarity_scores.sizes(points=0.25, batch=(1, 2, 30), T=(1, 3, 60), S=(1, 4, 60), D=(1, 5, 200))
+@similarity_scores.sizes(points=0.25, batch=(1, 2, 10), T=(1, 3, 40), S=(1, 4, 40), D=(1, 5, 100))
 def _(draw, batch, T, S, D):
     return call(draw.normal(batch, T, D), draw.normal(batch, S, D))

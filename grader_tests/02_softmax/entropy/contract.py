@@ -123,6 +123,6 @@ def _(draw):
     yield call(non_contiguous(draw.distribution(2, 4, 3))).does_not_mutate()
 
 
-@entropy.sizes(points=0.25, rows=(1, 3, 300), width=(1, 5, 300))
+@entropy.sizes(points=0.25, rows=(1, 3, 100), width=(1, 5, 100))
 def _(draw, rows, width):
     return call(draw.distribution(rows, width))

@@ -132,6 +132,6 @@ def _(draw):
     yield call(non_contiguous(draw.normal(2, 4, 3)), 1.3).does_not_mutate()
 
 
-@softmax_with_temperature.sizes(points=0.25, rows=(1, 3, 300), width=(1, 5, 300), temperature=(0.05, 2.0, 50.0))
+@softmax_with_temperature.sizes(points=0.25, rows=(1, 3, 100), width=(1, 5, 100), temperature=(0.05, 2.0, 50.0))
 def _(draw, rows, width, temperature):
     return call(draw.normal(rows, width), temperature)

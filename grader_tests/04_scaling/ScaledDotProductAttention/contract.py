@@ -203,7 +203,7 @@ def _(draw):
 
 
 @ScaledDotProductAttention.sizes(
-    points=0.5, B=(1, 2, 40), T=(1, 3, 300), S=(1, 5, 300), Dk=(1, 6, 300), Dv=(1, 4, 300), dropout=(0.0, 0.3, 0.999)
+    points=0.5, B=(1, 2, 10), T=(1, 3, 60), S=(1, 5, 60), Dk=(1, 6, 60), Dv=(1, 4, 60), dropout=(0.0, 0.3, 0.999)
 )
 def _(draw, B, T, S, Dk, Dv, dropout):
     case = attending(draw, dropout, mode=("eval",), sizes=(B,), T=T, S=S, K=Dk, V=Dv)

@@ -150,7 +150,7 @@ def _(draw):
 
 
 @scaled_dot_product_attention.sizes(
-    points=0.5, B=(1, 2, 40), T=(1, 3, 300), S=(1, 5, 300), Dk=(1, 6, 300), Dv=(1, 4, 300)
+    points=0.5, B=(1, 2, 10), T=(1, 3, 60), S=(1, 5, 60), Dk=(1, 6, 60), Dv=(1, 4, 60)
 )
 def _(draw, B, T, S, Dk, Dv):
     return call(*three(draw, B, T=T, S=S, K=Dk, V=Dv)).tries("leading")

@@ -114,7 +114,7 @@ def _(draw):
         yield s.case(ref("gradients")).label("the gradients of slope and offset, of one of three results")
 
 
-@Line.sizes(points=0.25, rows=(1, 3, 300), width=(1, 5, 300))
+@Line.sizes(points=0.25, rows=(1, 3, 100), width=(1, 5, 100))
 def _(draw, rows, width):
     s = line(draw.normal(rows, width), draw.number(1.0, 3.0), draw.number(-3.0, -1.0))
     return s.case().label(f"a line of a tensor of shape ({rows}, {width})")

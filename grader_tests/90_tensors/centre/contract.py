@@ -72,6 +72,6 @@ def _(draw):
     yield call(non_contiguous(draw.normal(4, 3))).does_not_mutate()
 
 
-@centre.sizes(points=0.25, rows=(1, 3, 300), D=(1, 5, 300))
+@centre.sizes(points=0.25, rows=(1, 3, 100), D=(1, 5, 100))
 def _(draw, rows, D):
     return call(draw.normal(rows, D) + 1.0)

@@ -106,6 +106,6 @@ def _(draw):
     yield s.case(*left).tries("purity").label(what)
 
 
-@gradient_step.sizes(points=0.25, B=(1, 4, 300), D=(1, 3, 300), rate=(0.0, 0.1, 1.0))
+@gradient_step.sizes(points=0.25, B=(1, 4, 100), D=(1, 3, 100), rate=(0.0, 0.1, 1.0))
 def _(draw, B, D, rate):
     return call(*problem(draw, B, D), rate)
