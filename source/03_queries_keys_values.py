@@ -222,7 +222,7 @@ figures.show(drawn)
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \mathbf{A} \mathbf{V} \qquad\text{with}\qquad
 # \mathbf{A} = \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right)$$
 #
-# Here are the shapes for $T = 3$ of our queries and all $S = 6$ keys:
+# The shapes, for $T = 3$ of our queries and all $S = 6$ keys:
 
 # %% tags=["picture"]
 # @title The shapes: two matrix products, with softmax between them
@@ -247,8 +247,6 @@ print("for a query a tenth as long:")
 print_rounded(scores=two_scores, weights=two_weights, context=two_context)
 
 # %% [markdown]
-# How large scores should be is lesson 4.
-#
 # ### Exercise: `attention(query, key, value)`
 #
 # *Difficulty ★★☆, importance ●●●, about 6 minutes.*
@@ -447,7 +445,7 @@ print("learned:", learned.W_q.weight.detach().T.round(decimals=1) + 0.0, sep="\n
 
 # %% [markdown]
 # Queries and keys meet only in the score, $s_{ij} = \mathbf{x}_i \mathbf{W}_q \mathbf{W}_k^\top \mathbf{x}_j^\top$. Multiply
-# one matrix by ten, divide the other by ten, and every score stays. A query has a meaning only together with its keys.
+# one matrix by ten, divide the other by ten, and every score stays.
 #
 # ### Predict: a bias
 #
@@ -614,7 +612,7 @@ figures.show(figures.qkv.fetched(attention, query_for))
 # 2. Every query gets the average of all values, weighted by how well their keys match it.
 # 3. Query, key and value are projections: what a word looks for, how others find it, what it hands over.
 # 4. Queries may come from another sentence. There is one output per query, as wide as the values.
-# 5. The matrices are learned, and a query means something only together with its keys.
+# 5. The matrices are learned, and a query has a meaning only together with its keys.
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
 # \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right) \mathbf{V}$$
