@@ -242,9 +242,9 @@ predict("the weights of two keys", ...)
 
 # %% tags=["code"]
 two_keys = torch.tensor([[4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
-two_scores, two_weights, two_context = one_query(torch.tensor([0.1, 0.2, 0.3]), two_keys, two_keys)
-print("for a query a tenth as long:")
-print_rounded(scores=two_scores, weights=two_weights, context=two_context)
+for q in (torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.1, 0.2, 0.3])):  # then a query a tenth as long
+    two_scores, two_weights, two_context = one_query(q, two_keys, two_keys)
+    print_rounded(query=q, scores=two_scores, weights=two_weights, context=two_context)
 
 # %% [markdown]
 # ### Exercise: `attention(query, key, value)`

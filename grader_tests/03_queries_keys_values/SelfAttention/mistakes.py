@@ -117,9 +117,6 @@ right.mistake("exchanges_the_widths", loses=NOT_LOADED).patch("""
 - def __init__(self, d_model, d_k, d_v):
 + def __init__(self, d_model, d_v, d_k):
 """).feedback("You exchange `d_k` and `d_v`. The order of the arguments is `d_model`, `d_k`, `d_v`.")
-right.mistake(
-    "shares_one_layer", {"self.W_k = nn.Linear(d_model, d_k, bias=False)": "self.W_k = self.W_q"}, loses=EVERYWHERE
-).feedback("Queries and keys share one layer, so attention is mutual. Each has a matrix of its own.")
 right.mistake("multiplies_the_matrices_at_first", loses=EVERYWHERE).patch("""
   self.W_v = nn.Linear(d_model, d_v, bias=False)
 + self.both = (self.W_q.weight.T @ self.W_k.weight).detach()
@@ -144,7 +141,7 @@ right.mistake("keys_from_the_query_matrix", {"self.W_k(x)": "self.W_q(x)"}, lose
     "You make the keys with `W_q`. Each role has a matrix of its own."
 )
 right.mistake("queries_from_the_key_matrix", {"= self.W_q(x)": "= self.W_k(x)"}, loses=EVERYWHERE).feedback(
-    "You make the queries with `W_k`. Each role has a matrix of its own."
+    "Your queries and keys come from one matrix, `W_k`, so attention is mutual. Each role has a matrix of its own."
 )
 right.mistake("values_from_the_key_matrix", {"self.W_v(x)": "self.W_k(x)"}, loses=EVERYWHERE).feedback(
     "You make the values with `W_k`. Each role has a matrix of its own."

@@ -52,7 +52,6 @@ def entropy(weights):
         (lambda: figures.shares.three_logarithms(torch.log_softmax), "a straight line to 150"),
         (lambda: figures.distributions.two_routes(heated, entropy), "Two paths leave the centre"),
         (lambda: figures.distributions.soft_dictionary(heated), "τ = 20: 6 h 0.2"),
-        (lambda: figures.qkv.one_average(lambda x, i: heated(x @ x[i], 1) @ x, X, WORDS), "bank 3.25"),
         (lambda: figures.qkv.fetched(scaled, lambda keys, to: 100 * keys[to].sum(0)), "in the centre"),
         (lambda: figures.qkv.so_far("scaling", scaled, *figures.qkv.of_sentence()), "scores"),
         (lambda: figures.scaling.with_power(scaled, *torch.rand(3, 4, 64), alpha=1.0), "rows sum to 1.00"),

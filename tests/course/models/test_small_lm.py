@@ -191,7 +191,6 @@ RIGHT = {
     "log_softmax": lambda x, dim=-1: x - x.logsumexp(dim, keepdim=True),
     "softmax_with_temperature": lesson_02.softmax_with_temperature,
     "embed": lambda token_ids, table: F.one_hot(token_ids, len(table)).to(table) @ table,
-    "project_qkv": lesson_03.project_qkv,
     "attention": lesson_03.attention,
     "scale": lesson_04.scaled_dot_product_attention,
     "mask": lesson_05.causal_mask,
@@ -293,7 +292,6 @@ FAILING = {
     },
     "attention: expected (output, weights), got torch.float32 of shape (4, 4, 1, 24)": {"attention": lambda q, k, v: q},
     "dot_product: expected torch.float32 of shape (), got a value of type float": {"dot_product": lambda a, b: 0.5},
-    "project_qkv: expected (query, key, value), got a tuple of 2": {"project_qkv": lambda x, *matrices: (x, x)},
     "<lambda>: expected an nn.Module, got a value of type int": {"module": lambda d_model, n_heads: 4},
 }
 
