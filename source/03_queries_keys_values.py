@@ -158,7 +158,7 @@ print_rounded(scores=one_query(x[the], x, x)[0], weights=one_query(x[the], x, x)
 # So why isn't one vector per word enough?
 #
 # 1. **It is mutual.** *bank* needs *river* to know which bank it is. *river* needs nothing from *bank*, but scores it as high,
-#    since $\mathbf{x}_i \cdot \mathbf{x}_j = \mathbf{x}_j \cdot \mathbf{x}_i$.
+#    since $\mathbf{x}_i \cdot \mathbf{x}_j = \mathbf{x}_j \cdot \mathbf{x}_i$ for any two word vectors.
 # 2. **A word finds what resembles it,** or what is long. It cannot ask for something that it *lacks*.
 # 3. **One vector does two jobs.** What a word is found by is also what it hands over.
 #
@@ -263,8 +263,8 @@ for q in (torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.1, 0.2, 0.3])):  # then
 def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """For every query the average of the values, weighted by how well their keys match it. Not scaled.
 
-    query: (..., T, Dk); key: (..., S, Dk); value: (..., S, Dv). Any of the four sizes may be 1, and scores may be of any size.
-    Returns output (..., T, Dv) and weights (..., T, S). Each row of the weights sums to 1.
+    query: (..., T, Dk); key: (..., S, Dk); value: (..., S, Dv). Each of the four sizes may be 1.
+    Returns output (..., T, Dv) and weights (..., T, S). Each row of the weights sums to 1, however large the scores are.
     """
     ### BEGIN SOLUTION
     scores = query @ key.mT
@@ -418,8 +418,10 @@ print("With the matrices made by hand, the same output:", torch.allclose(by_hand
 # little the other way, again and again:
 
 # %% tags=["model"]
-torch.manual_seed(2)
 learned = SelfAttention(3, 2, 2)
+torch.manual_seed(2)
+for parameter in learned.parameters():
+    nn.init.normal_(parameter)  # random numbers, the same in every run
 wanted = by_hand(x)[0].detach()  # fixed numbers, through which no gradient flows
 descent = torch.optim.SGD(learned.parameters(), lr=0.5)
 for step in range(1001):

@@ -168,8 +168,8 @@ right.mistake(gradients.cut("uses_the_weights_detached", what="the three matrice
 right.mistake(
     shapes.all_dimensions_reversed(what="key"), {"key.mT": "KEYS"}, loses=BATCHES, clause="leading"
 ).for_each(KEYS=("key.permute(*reversed(range(key.ndim)))", "key.T")).feedback(
-    "You reverse all dimensions of the keys, as `key.T` does: right for the one sentence of lesson 0, wrong for a "
-    "batch. Call your `attention`, or swap only the last two dimensions."
+    "You reverse all dimensions of the keys, those of the batch, too, as `key.T` does. In lesson 0 there was only one "
+    "sentence. Call your `attention`, or swap only the last two dimensions."
 )
 right.mistake("scales_the_scores", {"key.mT": "key.mT / query.shape[-1] ** 0.5"}, loses=EVERYWHERE).feedback(
     "You divide the scores by √Dk. Scaling is lesson 4; here scores are plain dot products."

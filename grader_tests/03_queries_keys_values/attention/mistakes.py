@@ -102,8 +102,8 @@ right.mistake(arguments.argument_changed(what="the query"), loses="arguments").p
 right.mistake(
     shapes.all_dimensions_reversed(what="key"), {"key.mT": "KEYS"}, loses="any leading", clause="leading"
 ).for_each(KEYS=("key.permute(*reversed(range(key.ndim)))", "key.T")).feedback(
-    "You reverse all dimensions of the keys, as `key.T` does: right for the one sentence of lesson 0, wrong for a "
-    "batch. Swap only the last two: `mT`, or `transpose(-2, -1)`."
+    "You reverse all dimensions of the keys, those of the batch, too, as `key.T` does. In lesson 0 there was only one "
+    "sentence. Swap only the last two dimensions: `mT`, or `transpose(-2, -1)`."
 )
 right.mistake("lets_the_built_in_scale_the_scores", loses="output").patch("""
 - return weights @ value, weights
