@@ -387,7 +387,7 @@ class SelfAttention(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """x: (..., T, D), T words of width d_model. Each call uses its own x and today's weights.
+        """x: (..., T, D), T words of width d_model. Each call uses its own x, and the weights as they are then.
 
         Returns output (..., T, Dv) and weights (..., T, T), not scaled.
         """

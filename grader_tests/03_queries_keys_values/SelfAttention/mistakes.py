@@ -33,7 +33,7 @@ right.mistake("has_biases", loses=PARAMETERS, clause="parameters").patch("""
 + self.W_k = nn.Linear(d_model, d_k)
 + self.W_v = nn.Linear(d_model, d_v)
 """).feedback("Your layers have biases. `nn.Linear` makes one unless you pass `bias=False`.")
-right.mistake("makes_its_layers_in_forward", loses=NOT_LOADED).patch("""
+right.mistake("has_no_parameters_at_first", loses=NOT_LOADED).patch("""
 - self.W_q = nn.Linear(d_model, d_k, bias=False)
 - self.W_k = nn.Linear(d_model, d_k, bias=False)
 - self.W_v = nn.Linear(d_model, d_v, bias=False)
@@ -45,20 +45,8 @@ right.mistake("makes_its_layers_in_forward", loses=NOT_LOADED).patch("""
 +     self.W_k = nn.Linear(d_model, d_k, bias=False)
 +     self.W_v = nn.Linear(d_model, d_v, bias=False)
 """).feedback(
-    "Your module makes its layers in `forward`, so each call has new random matrices and nothing can learn. Make them "
-    "in `__init__`."
-)
-right.mistake("keeps_its_layers_in_a_list", loses=NOT_LOADED).patch("""
-- self.W_q = nn.Linear(d_model, d_k, bias=False)
-- self.W_k = nn.Linear(d_model, d_k, bias=False)
-- self.W_v = nn.Linear(d_model, d_v, bias=False)
-+ self.layers = [nn.Linear(d_model, width, bias=False) for width in (d_k, d_k, d_v)]
-@@
-- query, key, value = self.W_q(x), self.W_k(x), self.W_v(x)
-+ query, key, value = (layer(x) for layer in self.layers)
-""").feedback(
-    "You keep the layers in a plain list, which PyTorch does not look into: your module has no parameters. Store each "
-    "as an attribute."
+    "Your module has no parameters when it is made. Layers that `forward` makes are new in each call, and PyTorch does "
+    "not look into a plain list, or at plain tensors. Make three `nn.Linear` in `__init__`, as attributes."
 )
 right.mistake("gives_other_names", loses=NOT_LOADED).patch("""
 - self.W_q = nn.Linear(d_model, d_k, bias=False)
@@ -71,17 +59,6 @@ right.mistake("gives_other_names", loses=NOT_LOADED).patch("""
 - query, key, value = self.W_q(x), self.W_k(x), self.W_v(x)
 + query, key, value = self.query(x), self.key(x), self.value(x)
 """).feedback("Your layers have other names. They are called `W_q`, `W_k` and `W_v`, as attributes of the module.")
-right.mistake("makes_matrices_without_layers", loses=NOT_LOADED).patch("""
-- self.W_q = nn.Linear(d_model, d_k, bias=False)
-- self.W_k = nn.Linear(d_model, d_k, bias=False)
-- self.W_v = nn.Linear(d_model, d_v, bias=False)
-+ self.W_q = torch.randn(d_model, d_k)
-+ self.W_k = torch.randn(d_model, d_k)
-+ self.W_v = torch.randn(d_model, d_v)
-@@
-- query, key, value = self.W_q(x), self.W_k(x), self.W_v(x)
-+ query, key, value = x @ self.W_q, x @ self.W_k, x @ self.W_v
-""").feedback("Your matrices are plain tensors, so the module has no parameters to train. Make three `nn.Linear`.")
 right.mistake("makes_parameters_without_layers", loses=NOT_LOADED).patch("""
 - self.W_q = nn.Linear(d_model, d_k, bias=False)
 - self.W_k = nn.Linear(d_model, d_k, bias=False)
