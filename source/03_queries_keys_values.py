@@ -407,7 +407,8 @@ grade(SelfAttention)
 
 # %% tags=["picture"]
 by_hand = SelfAttention(3, 2, 2)
-by_hand.W_q, by_hand.W_k, by_hand.W_v = as_layer(W_q), as_layer(W_k), as_layer(W_v)
+layers = {"W_q": as_layer(W_q), "W_k": as_layer(W_k), "W_v": as_layer(W_v)}
+by_hand.load_state_dict({f"{name}.weight": layer.weight for name, layer in layers.items()}, strict=False)
 print("With the matrices made by hand, the same output:", torch.allclose(by_hand(x)[0], output, atol=1e-6))
 
 # %% [markdown]
