@@ -142,9 +142,13 @@ right.mistake(gradients.cut("uses_the_weights_detached", what="the three matrice
 """)
 
 # Attention
+# As `key.T` does, the line of lesson 0
 right.mistake(
-    shapes.all_dimensions_reversed(what="key"), {"key.mT": "KEYS"}, loses=BATCHES, clause="leading"
-).for_each(KEYS=("key.permute(*reversed(range(key.ndim)))", "key.T")).feedback(
+    shapes.all_dimensions_reversed(what="key"),
+    {"key.mT": "key.permute(*reversed(range(key.ndim)))"},
+    loses=BATCHES,
+    clause="leading",
+).feedback(
     "You reverse all dimensions of the keys, those of the batch, too, as `key.T` does. In lesson 0 there was only one "
     "sentence. Call your `attention`, or swap only the last two dimensions."
 )

@@ -98,10 +98,13 @@ right.mistake(arguments.argument_changed(what="the query"), loses="arguments").p
   weights = torch.softmax(query @ key.mT, dim=-1)
 + query.data.sub_(query.data.mean())
 """)
-# `.T` is what lesson 0 asked for, where there was one sentence
+# As `key.T` does, the line of lesson 0, where there was one sentence; PyTorch warns of it
 right.mistake(
-    shapes.all_dimensions_reversed(what="key"), {"key.mT": "KEYS"}, loses="any leading", clause="leading"
-).for_each(KEYS=("key.permute(*reversed(range(key.ndim)))", "key.T")).feedback(
+    shapes.all_dimensions_reversed(what="key"),
+    {"key.mT": "key.permute(*reversed(range(key.ndim)))"},
+    loses="any leading",
+    clause="leading",
+).feedback(
     "You reverse all dimensions of the keys, those of the batch, too, as `key.T` does. In lesson 0 there was only one "
     "sentence. Swap only the last two dimensions: `mT`, or `transpose(-2, -1)`."
 )
