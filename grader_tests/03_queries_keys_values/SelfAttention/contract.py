@@ -17,8 +17,8 @@ SelfAttention = exercise(
         "In `__init__`, call the parent's `__init__` first, then store three layers without bias under their names. "
         "Queries and keys have the width `d_k`, values `d_v`. In `forward`, each layer is called with `x`, and "
         "`attention` does the rest.",
-        "`super().__init__()`, then `self.W_q = nn.Linear(…, bias=False)` and likewise `W_k` and `W_v`. `forward` returns "
-        "what `attention` returns for `self.W_q(x)`, `self.W_k(x)` and `self.W_v(x)`.",
+        "`super().__init__()`, then `self.W_q = nn.Linear(…, bias=False)` and likewise `W_k` and `W_v`. `forward` "
+        "returns what `attention` returns for what the three layers make of `x`.",
     ),
 )
 
