@@ -498,8 +498,8 @@ for layer in range(3):
 alive.show(attention=attention, layer=1, head=2)
 
 # %% [markdown]
-# It looks at the word before, whatever that is. So *bank* finds *river* here because *river* comes just before it, and not for
-# its meaning.
+# It looks one or two words back, whatever is there: in *the money left the bank*, *bank* looks at *left*. So it finds *river* by
+# its place, not by its meaning.
 #
 # ## 7. A bug that shipped (extra)
 #

@@ -184,6 +184,14 @@ def test_a_head_is_made_of_its_parts(lm):
         lm.look(SENTENCE, layer=3)
 
 
+def test_the_attention_that_finds_river_goes_by_place(lm):
+    """Lesson 03: of all twelve it gives river the most, and in other sentences it looks two words back."""
+    found = {(layer, head): lm.look(SENTENCE, layer, head).weights[5, 4] for layer in range(3) for head in range(4)}
+    assert max(found, key=found.get) == (1, 2)
+    for text in ("the money left the bank", "The river was long and the boat reached the bank"):
+        assert int(lm.look(text, 1, 2).weights[-1].argmax()) == len(text.split()) - 3
+
+
 RIGHT = {
     "dot_product": lesson_01.dot,
     "similarity_scores": lesson_01.similarity_scores,
