@@ -46,7 +46,7 @@ predict("quiz 1", ...)  # a number
 #
 # $$ m_{ij} = \text{True if } j > i, \text{ else False} $$
 #
-# This is the **causal mask**, and attention that obeys it is called causal.
+# This is the **causal mask**: what is above the diagonal is blocked.
 
 # %% tags=["code"]
 words = sentence.words  # The boat reached the river bank
@@ -57,8 +57,6 @@ for i, word in enumerate(words):
     print(f"{word:>8}", *(f"{mark:>8}" for mark in marks))
 
 # %% [markdown]
-# What is above the diagonal is blocked.
-#
 # ### Exercise: `causal_mask(T)`
 #
 # *Difficulty ★☆☆, importance ●●●, about 3 minutes.*
@@ -111,7 +109,7 @@ for name, change in {"bank": 0.0, "another word": 2.0}.items():
 # $$ a_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} \text{ if } j \text{ is not blocked}, \quad
 #    a_{ij} = 0 \text{ if it is} $$
 #
-# Here $s_{ij}$ is a score and $a_{ij}$ its weight. In practice, you replace blocked scores by a number that softmax turns into 0.
+# Here $s_{ij}$ is a score and $a_{ij}$ its weight. In code, a number that softmax turns into 0 replaces each blocked score.
 #
 # ### Predict: which number?
 #
@@ -129,8 +127,8 @@ for fill in (0.0, -1e-12, -1e9, -torch.inf):
     print(f"{fill:>8g}:  ", *(f"{w:8.4f}" for w in torch.softmax(four.masked_fill(blocked, fill), dim=-1).tolist()))
 
 # %% [markdown]
-# A score of 0 has a weight, because $e^0 = 1$. And −1e9 works only while the other scores are higher. Lower the fill, then make
-# the scores larger. Above each map is the largest share of a row that goes to the future:
+# A score of 0 has a weight, because $e^0 = 1$, and −1e9 works only while the other scores are higher. Lower the fill, then make
+# the scores larger. Above each map is the largest share of a row that the future gets:
 
 # %% tags=["picture"]
 # @title A slider: the fill and the size of the scores, and what gets through
@@ -143,8 +141,8 @@ sliders.slider(figures.masks.let_through, mask, scores)
 #
 # *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
 #
-# Replace blocked scores by −∞ with `masked_fill`, which returns a new tensor, then take the softmax of each row. Every row has an
-# open key.
+# Replace blocked scores by −∞ (`masked_fill` returns a new tensor), then take the softmax of each row. Every row has an open
+# key.
 #
 # **Worked example.** Scores (0, $\ln 3$, 5) with only the last one blocked give the weights (1/4, 3/4, 0).
 
@@ -271,9 +269,9 @@ for name, given in {"mask": mask, "~mask": ~mask}.items():
 # %% [markdown]
 # ## 4. Fewer queries than keys
 #
-# A model that writes has stored the keys and values of *The boat reached the river* in a **KV cache** when *bank* comes in. Only
-# *bank* needs a query, so $T = 1$, but $S = 6$. In the formula of section 1 this query has $i = 0$ and sees only *The*. So count
-# from the end: **the $T$ queries are the last $T$ of $S$ positions**, and query $i$ is at position $S - T + i$.
+# A model that writes keeps the keys and values of *The boat reached the river* in a **KV cache**. When *bank* comes in, only
+# *bank* needs a query: $T = 1$, $S = 6$. By section 1 this query has $i = 0$ and sees only *The*. So count from the end: **the
+# $T$ queries are the last $T$ of $S$ positions**, and query $i$ is at $S - T + i$.
 #
 # $$ m_{ij} = \text{True if } j > S - T + i, \text{ else False} $$
 #
@@ -311,8 +309,8 @@ grade(last_queries_mask)
 figures.show(figures.masks.three_sizes(last_queries_mask, words))
 
 # %% [markdown]
-# PyTorch's `is_causal=True` aligns the *starts* instead. That raises no error and leaks nothing, but a model that was good in
-# training writes nonsense:
+# PyTorch's `is_causal=True` aligns the *starts*. There is no error and no leak, but a model that was good in training writes
+# nonsense:
 
 # %% tags=["picture"]
 # @title A slider: the sentence grows, and one query asks for its newest word
@@ -368,8 +366,8 @@ check(padding_mask)
 # %% [markdown]
 # ## 6. Catch a leak
 #
-# Does a function leak? You can tell without reading its code. Let $f$ map tokens $\mathbf{X}$ `(T, D)`, with rows
-# $\mathbf{x}_j$, to outputs of the same shape. It is causal if
+# You can find a leak without reading code. Let $f$ map tokens $\mathbf{X}$ `(T, D)`, with rows $\mathbf{x}_j$, to outputs of
+# the same shape. It is causal if
 #
 # $$ \frac{\partial f(\mathbf{X})_i}{\partial \mathbf{x}_j} = \mathbf{0} \quad \text{for all } j > i $$
 #
@@ -397,15 +395,15 @@ print("every position sees itself only: ", first_draft(lambda x: 2 * x, tokens))
 predict("the leak that the draft misses", ...)
 
 # %% [markdown]
-# Two other ideas fail as well. NaN in the future always spreads, because 0 × NaN is NaN. And if you differentiate the *sum* of
-# an output's entries, one may rise while another falls.
+# Two other ideas fail, too. NaN in the future always spreads, because 0 × NaN is NaN. And in the *sum* of an output's entries,
+# one may rise while another falls.
 #
 # ### Exercise: `sees_the_future(attention, x)`
 #
 # *Difficulty ★★★, importance ●●○, about 15 minutes.*
 #
 # Find out whether *any* output depends on *any* later input. Every leak is large enough to measure: some output entry moves by
-# at least 0.0001 of the change of an input entry. It may be a single pair of entries.
+# at least 0.0001 of the change of an input entry, perhaps a single pair.
 #
 # **Worked example.** A function adds to each of three tokens 0.001 times the next one, where there is one. If token 2 changes by
 # 1, output 1 moves by 0.001: `True`. A function that adds the token *before*: `False`.
@@ -476,18 +474,17 @@ print("without a padding mask, leaks:", sees_the_future(layer, tokens))
 print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothing_padded), tokens))
 
 # %% [markdown]
-# The padding mask *replaces* the causal one, where `|` should combine them. Every test without padding passes. In July 2026, a
-# library did this in training: its loss was 3.93, and a reference gave 7.49
-# ([unsloth-zoo#963](https://github.com/unslothai/unsloth-zoo/pull/963)). A loss *below* the reference is the clue. The
-# `bug_museum.ipynb` has more such bugs.
+# The padding mask *replaces* the causal one, where `|` should combine them. Tests without padding pass. A library did this in
+# training until July 2026; the clue was a loss *below* a reference, 3.93 to 7.49
+# ([unsloth-zoo#963](https://github.com/unslothai/unsloth-zoo/pull/963)). More such bugs are in the bug museum.
 #
 # ## 8. What a leak does to learning
 #
 # Does a tiny leak matter? Train on tokens that are drawn at random from 8. The best honest loss is $\ln 8 = 2.08$, because
 # nothing can be learned. (`train_on_noise` trains one attention layer; lesson 8 shows how.)
 #
-# minGPT set blocked scores to −10,000. In 2022, a user found that training with a high learning rate had driven the *open*
-# scores there (the museum has the report). Suppose they are near −9,994.
+# minGPT set blocked scores to −10,000. In 2022, a user found that a high learning rate had driven the *open* scores there (the
+# report is in the museum). Suppose they are near −9,994.
 #
 # ### Predict: three losses
 #
@@ -498,7 +495,6 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 predict("the losses that fall", ...)
 
 # %% tags=["model"]
-# Takes about 10 seconds
 from course.models.noise import train_on_noise
 
 mask = causal_mask(12)
@@ -521,9 +517,8 @@ trained = {
 figures.show(figures.masks.on_noise({name: losses for name, (model, losses) in trained.items()}))
 
 # %% [markdown]
-# With one key too many, the loss falls in a few steps. With −10,000 the leak seems harmless, but every step pushes the open
-# scores down a little, until they are under −10,000: **training finds even a small leak.** In that report the loss was near 0
-# in training *and* validation. So test your own models on noise, too.
+# With one key too many, the loss falls at once. With −10,000 the leak seems harmless, but each step pushes the open scores down
+# a little, until they are under −10,000: **training finds even a small leak.** So test your own models on noise.
 #
 # ### 100 % accuracy (extra)
 
@@ -537,7 +532,7 @@ figures.show(figures.masks.accuracies({name: trained[name][0] for name in ("no m
 #
 # ## 9. The small language model without its mask
 #
-# Your functions should not change its loss. Without a mask it sees every answer, but has never learned to read them:
+# Your functions should not change its loss. Without a mask it sees all answers, but has never learned to read them:
 
 # %% tags=["model"]
 lm = small_lm.load()
