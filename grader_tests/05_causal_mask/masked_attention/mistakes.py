@@ -159,7 +159,9 @@ right.mistake("transposes_dimensions_1_and_2", {"key.mT": "key.transpose(1, 2)"}
     "You swap dimensions 1 and 2, which are the last two only for the shape (B, S, K). There may be no dimension "
     "before them, or several. Count from the end."
 )
-right.mistake(arguments.argument_changed("opens_the_mask_in_place", what="the mask"), loses="float64").patch("""
+right.mistake(
+    arguments.argument_changed("opens_the_mask_in_place", what="the mask"), loses="float64", clause="purity"
+).patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 - weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
 + nothing = mask.all(-1, keepdim=True)
@@ -173,9 +175,7 @@ right.mistake(shapes.squeezed, loses="batches", clause="batches").patch("""
 - return weights @ value, weights
 + return (weights @ value).squeeze(0), weights.squeeze(0)
 """)
-right.mistake(
-    arguments.argument_changed("scales_the_query_in_place", what="the query"), loses="float64", clause="purity"
-).patch("""
+right.mistake(arguments.argument_changed("scales_the_query_in_place", what="the query"), loses="float64").patch("""
 - scores = query @ key.mT / key.shape[-1] ** 0.5
 + query.data /= key.shape[-1] ** 0.5
 + scores = query @ key.mT
