@@ -27,6 +27,7 @@ from collections.abc import Callable
 import torch
 import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, sample_models, sentence, sliders, small_lm, solution
+from course.models.noise import train_on_noise
 
 begin("05_causal_mask")
 
@@ -131,8 +132,9 @@ for fill in (0.0, -1e-12, -1e9, -torch.inf):
 # the scores larger. Above each map is the largest share of a row that the future gets:
 
 # %% tags=["picture"]
-# @title A slider: the fill and the size of the scores, and what gets through
-sliders.slider(figures.masks.let_through, mask, scores)
+# @title A slider for random scores: the fill, their size, and what gets through
+query, key = torch.randn(2, 6, 4, generator=torch.Generator().manual_seed(4))
+sliders.slider(figures.masks.let_through, mask, query @ key.T / 2)
 
 # %% [markdown]
 # Only −∞ works for all scores.
@@ -447,7 +449,7 @@ figures.show(figures.masks.suspects(tokens))
 # %% [markdown]
 # <details><summary>What the suspects do (extra)</summary>
 #
-# - A lowers blocked scores by 6, so the future gets less than a hundredth of each row.
+# - A lowers blocked scores by 6, so each weight on the future is below 0.001.
 # - B is right.
 # - C keeps its keys in a buffer with two unused entries, and aligns the mask with the end of the *buffer*.
 # - D sets weights to 0 after the softmax.
@@ -483,8 +485,8 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 # Does a tiny leak matter? Train on tokens that are drawn at random from 8. The best honest loss is $\ln 8 = 2.08$, because
 # nothing can be learned. (`train_on_noise` trains one attention layer; lesson 8 shows how.)
 #
-# minGPT set blocked scores to −10,000. In 2022, a user found that a high learning rate had driven the *open* scores there (the
-# report is in the museum). Suppose they are near −9,994.
+# Code for GPT-2 set blocked scores to −10,000. In 2022, a user reported that a high learning rate had driven the *open* scores
+# there (minGPT's issue 75, in the museum). Suppose they are near −9,994.
 #
 # ### Predict: three losses
 #
@@ -495,8 +497,6 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 predict("the losses that fall", ...)
 
 # %% tags=["model"]
-from course.models.noise import train_on_noise
-
 mask = causal_mask(12)
 
 
