@@ -134,9 +134,7 @@ def accuracies(models: Mapping[str, Function]) -> Figure:
     """The accuracy at each position of the lesson's models, on texts of random tokens."""
     ids = random_texts(1000, torch.Generator().manual_seed(1))
     with torch.no_grad():
-        panels = {
-            name: (model(ids[:, :-1]).argmax(-1) == ids[:, 1:]).float().mean(0) for name, model in models.items()
-        }
+        panels = {name: (model(ids[:, :-1]).argmax(-1) == ids[:, 1:]).float().mean(0) for name, model in models.items()}
     figure, axes = charts(panels, [str(i) for i in range(12)], width=4.8, height=2.9, limit=1.15)
     details = []
     for ax, (name, share) in zip(axes, panels.items(), strict=True):

@@ -1,4 +1,4 @@
-"""Training on random tokens, from which nothing can be learned: a loss below the logarithm of their number is a leak."""
+"""Training on random tokens, of which nothing can be learned: a loss below the logarithm of their number is a leak."""
 
 from __future__ import annotations
 

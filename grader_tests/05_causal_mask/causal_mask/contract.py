@@ -14,8 +14,8 @@ causal_mask = exercise(
         "Write down the row of the query at position 1, for T = 3. At which keys is it True?",
         "A cell is blocked where the position of the key is greater than that of the query. A column of positions, "
         "compared with a row of positions, gives the whole table at once.",
-        "`torch.arange(T)` gives the positions. Turn one copy of them into a column with `[:, None]`, and compare: rows "
-        "are queries, columns are keys.",
+        "`torch.arange(T)` gives the positions. Turn one copy of them into a column with `[:, None]`, and compare. "
+        "Rows are queries, columns are keys.",
     ),
 )
 

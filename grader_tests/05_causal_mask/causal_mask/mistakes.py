@@ -18,9 +18,7 @@ right.mistake("blocks_the_past", {"triu(1)": "tril(-1)"}, loses=EVERYWHERE).feed
     "have swapped them."
 )
 right.mistake(masks.to_add, {"ones(T, T, dtype=torch.bool)": 'full((T, T), float("-inf"))'}, loses=EVERYWHERE)
-right.mistake(
-    masks.of_numbers("zeros_and_ones"), {", dtype=torch.bool": ""}, loses="boolean", clause="boolean"
-)
+right.mistake(masks.of_numbers("zeros_and_ones"), {", dtype=torch.bool": ""}, loses="boolean", clause="boolean")
 right.mistake(
     masks.of_numbers("ones_in_integers"), {"torch.bool": "INTEGER"}, loses="boolean", clause="boolean"
 ).for_each(INTEGER=("torch.int64", "torch.uint8"))

@@ -16,7 +16,7 @@ masked_attention = exercise(
     hints=(
         "You have written each part before: scores, scale, weights, output. Which one changes if there is a mask? And "
         "what does the softmax give for a row in which everything is −∞?",
-        "Only the weights change: with a mask, `masked_softmax` takes the place of the softmax. Where a whole row is "
+        "Only the weights change: with a mask, `masked_softmax` replaces the softmax. Where a whole row is "
         "blocked, it gives NaN. Set the weights of all blocked keys to 0 once more, and its output is 0, too.",
         "Multiply the queries by the transposed keys (swap the last two dimensions), and divide by the root of the "
         "keys' width. If `mask is None`, the weights are a plain softmax, else the masked one, with `masked_fill` "

@@ -194,9 +194,7 @@ right.mistake(
     "in your code."
 )
 right.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
-right.mistake(
-    numbers.default_device(where="the query", what="a mask"), loses="float64", clause="device"
-).patch("""
+right.mistake(numbers.default_device(where="the query", what="a mask"), loses="float64", clause="device").patch("""
 - mask = torch.tensor(False) if mask is None else mask
 + mask = torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool) if mask is None else mask
 """)

@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 
+
 # %% by_masked_fill
 def masked_softmax(scores, mask):
     filled = scores.masked_fill(mask, float("-inf"))

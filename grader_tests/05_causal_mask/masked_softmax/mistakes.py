@@ -38,16 +38,12 @@ right.mistake(
     masks.blocked_by_number(see="2. From a mask to weights"),
     {'float("-inf")': "FILL", "weights.masked_fill(mask, 0.0)": "weights"},
 ).for_each(FILL=FILLS)
-right.mistake("fills_with_minus_1e9_and_zeroes", {'float("-inf")': "FILL"}).for_each(
-    FILL=FILLS
-).feedback(
+right.mistake("fills_with_minus_1e9_and_zeroes", {'float("-inf")': "FILL"}).for_each(FILL=FILLS).feedback(
     "You set blocked scores to a number such as -1e9, and their weights to 0 afterwards. If the open scores are "
     "lower still, the blocked keys first take the whole weight of 1, and nothing is left.",
     see="2. From a mask to weights",
 )
-right.mistake("fills_with_next_to_nothing", {'float("-inf")': "FILL"}).for_each(
-    FILL=(-1e-12, 0.0)
-).feedback(
+right.mistake("fills_with_next_to_nothing", {'float("-inf")': "FILL"}).for_each(FILL=(-1e-12, 0.0)).feedback(
     "You set blocked scores to 0, or to a number near it such as -1e-12 instead of -1e12. Blocked keys then take "
     "their share of the weight. After you set their weights to 0, the rest sums to less than 1.",
     see="2. From a mask to weights",

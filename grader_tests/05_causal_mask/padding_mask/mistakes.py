@@ -39,9 +39,9 @@ def padding_mask(lengths, S):
     "keys only.",
     see="A row with nothing to see",
 )
-right.mistake(
-    "as_wide_as_the_longest", {"torch.arange(S,": "torch.arange(int(lengths.max()),"}
-).feedback("Your mask has only as many columns as the longest sentence has words. It must have `S` columns.")
+right.mistake("as_wide_as_the_longest", {"torch.arange(S,": "torch.arange(int(lengths.max()),"}).feedback(
+    "Your mask has only as many columns as the longest sentence has words. It must have `S` columns."
+)
 right.mistake("padding_on_the_left", {" >= lengths": " < S - lengths"}).feedback(
     "You block the beginning of each sentence. Padding fills the *end*."
 )
