@@ -40,7 +40,7 @@ begin("05_causal_mask")
 predict("quiz 1", ...)  # a number
 
 # %% [markdown]
-# ## 1. Who may see whom
+# ## 1. Each word sees only the past
 #
 # *The* has to predict *boat*, *boat* has to predict *reached*, and so on. So position $i$ may see the words 0 to $i$, because
 # every later word is an answer:

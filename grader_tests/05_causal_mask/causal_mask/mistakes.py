@@ -12,7 +12,7 @@ def causal_mask(T):
 
 right.mistake(masks.diagonal_blocked, {"triu(1)": "triu(0)"}, loses=EVERYWHERE)
 right.mistake(masks.next_key_open, {"triu(1)": "triu(2)"}, loses=EVERYWHERE)
-right.mistake(masks.inverted(see="1. Who may see whom"), {"triu(1)": "tril(0)"}, loses=EVERYWHERE)
+right.mistake(masks.inverted(see="1. Each word sees only the past"), {"triu(1)": "tril(0)"}, loses=EVERYWHERE)
 right.mistake("blocks_the_past", {"triu(1)": "tril(-1)"}, loses=EVERYWHERE).feedback(
     "You block the keys *before* each query instead of those after it. Rows are queries and columns are keys; you "
     "have swapped them."
@@ -41,7 +41,7 @@ def causal_mask(T):
 """).feedback(
     "You return numbers, with 1 where a query may look. Here a mask is boolean, and True where a query may not "
     "look. Use `dtype=torch.bool`, and block what is above the diagonal.",
-    see="1. Who may see whom",
+    see="1. Each word sees only the past",
 )
 right.mistake("for_the_six_words_of_lesson_0", {"T, T": "6, 6"}, loses=EVERYWHERE).feedback(
     "Your mask is made for the six words of lesson 0. It must have `T` rows and `T` columns."

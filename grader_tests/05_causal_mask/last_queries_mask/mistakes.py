@@ -13,7 +13,7 @@ def last_queries_mask(T, S):
 
 right.mistake(masks.diagonal_blocked, {"S - T + 1": "S - T"}, loses=EVERYWHERE)
 right.mistake(masks.next_key_open, {"+ 1": "+ 2"}, loses=EVERYWHERE)
-right.mistake(masks.inverted(see="1. Who may see whom"), {"triu(S - T + 1)": "tril(S - T)"}, loses=EVERYWHERE)
+right.mistake(masks.inverted(see="1. Each word sees only the past"), {"triu(S - T + 1)": "tril(S - T)"}, loses=EVERYWHERE)
 right.mistake("blocks_the_past", {"triu(S - T + 1)": "tril(S - T - 1)"}, loses=EVERYWHERE).feedback(
     "You block the keys *before* each query instead of those after it. Rows are queries and columns are keys; you "
     "have swapped them."
@@ -50,7 +50,7 @@ def last_queries_mask(T, S):
 """).feedback(
     "You return numbers, with 1 where a query may look. Here a mask is boolean, and True where a query may not "
     "look. Use `dtype=torch.bool`, and block what is after each query.",
-    see="1. Who may see whom",
+    see="1. Each word sees only the past",
 )
 last_queries_mask.mistake("blocks_nothing", loses=EVERYWHERE).full_code("""
 def last_queries_mask(T, S):

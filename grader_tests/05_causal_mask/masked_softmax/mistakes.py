@@ -72,7 +72,7 @@ right.mistake(
     "is higher by more than that still gets weight.",
     see="2. From a mask to weights",
 )
-right.mistake(masks.inverted(see="1. Who may see whom")).patch("""
+right.mistake(masks.inverted(see="1. Each word sees only the past")).patch("""
   def masked_softmax(scores, mask):
 +     mask = ~mask
 """)

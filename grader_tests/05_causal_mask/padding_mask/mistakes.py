@@ -15,7 +15,7 @@ right.mistake("misses_the_first_pad", {" >= lengths": " > lengths"}).feedback(
 right.mistake("blocks_the_last_word", {"[:, None]": "[:, None] - 1"}).feedback(
     "You block the last word of each sentence. A sentence of length n has the positions 0 to n - 1."
 )
-right.mistake(masks.inverted(see="1. Who may see whom"), {">= lengths": "< lengths"})
+right.mistake(masks.inverted(see="1. Each word sees only the past"), {">= lengths": "< lengths"})
 padding_mask.mistake("without_heads_and_queries").full_code("""
 def padding_mask(lengths, S):
     return torch.arange(S, device=lengths.device) >= lengths[:, None]
