@@ -143,8 +143,7 @@ sliders.slider(figures.masks.let_through, mask, query @ key.T / 2)
 #
 # *Difficulty ★☆☆, importance ●●○, about 3 minutes.*
 #
-# Replace blocked scores by −∞ (`masked_fill` returns a new tensor), then take the softmax of each row. Every row has an open
-# key.
+# Replace blocked scores by −∞ (`masked_fill` returns a new tensor), then take the softmax of each row.
 #
 # **Worked example.** Scores (0, $\ln 3$, 5) with only the last one blocked give the weights (1/4, 3/4, 0).
 
@@ -153,7 +152,8 @@ sliders.slider(figures.masks.let_through, mask, query @ key.T / 2)
 def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Softmax over the last dimension of what is not blocked; blocked weights are exactly 0.
 
-    scores: (..., T, S), finite, up to ±1e15. mask: bool, broadcasts to scores, True = blocked. Returns (..., T, S).
+    scores: (..., T, S), finite, up to ±1e15. mask: bool, broadcasts to scores, True = blocked; every row has an open
+    key. Returns (..., T, S).
     """
     raise NotImplementedError  # replace this line
 
@@ -244,8 +244,8 @@ masked_attention(x, x, x, nothing)[0][1:].square().sum().backward()
 print(W.grad.tolist())
 
 # %% [markdown]
-# Lesson 2 called a repair *after* the softmax too late. Here it can be enough, because `masked_fill` passes no gradient to what
-# it fills, and in an empty row it has filled everything.
+# Is it too late to repair NaN *after* the softmax? Not here, because `masked_fill` passes no gradient to what it fills, and in an
+# empty row it has filled everything.
 #
 # ### Bidirectional and causal
 #

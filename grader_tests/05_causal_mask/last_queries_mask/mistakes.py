@@ -13,7 +13,9 @@ def last_queries_mask(T, S):
 
 right.mistake(masks.diagonal_blocked, {"S - T + 1": "S - T"}, loses=EVERYWHERE)
 right.mistake(masks.next_key_open, {"+ 1": "+ 2"}, loses=EVERYWHERE)
-right.mistake(masks.inverted(see="1. Each word sees only the past"), {"triu(S - T + 1)": "tril(S - T)"}, loses=EVERYWHERE)
+right.mistake(
+    masks.inverted(see="1. Each word sees only the past"), {"triu(S - T + 1)": "tril(S - T)"}, loses=EVERYWHERE
+)
 right.mistake("blocks_the_past", {"triu(S - T + 1)": "tril(S - T - 1)"}, loses=EVERYWHERE).feedback(
     "You block the keys *before* each query instead of those after it. Rows are queries and columns are keys; you "
     "have swapped them."

@@ -21,9 +21,8 @@ def masked_softmax(scores, mask):
     weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
     return weights / weights.sum(-1, keepdim=True)
 """).feedback(
-    "You set blocked weights to 0 after the softmax and then renormalise, which can give 0 / 0. On paper this is "
-    "right. But if a blocked score is by far the highest, all other weights are already rounded to 0, and 0 / 0 is "
-    "NaN.",
+    "Blocked scores still count in your softmax, or in the maximum that you subtract. You divide by what is left, which can "
+    "be 0 / 0: if a blocked score is by far the highest, all other weights are already rounded to 0.",
 )
 masked_softmax.mistake("renormalises_with_care").full_code("""
 def masked_softmax(scores, mask):
@@ -107,15 +106,6 @@ def masked_softmax(scores, mask):
 """).feedback(
     "Your function needs a mask of the same shape as the scores. A mask may have fewer dimensions, or dimensions "
     "of size 1. Let it broadcast."
-)
-masked_softmax.mistake("subtracts_the_greatest_of_all").full_code("""
-def masked_softmax(scores, mask):
-    parts = (scores - scores.amax(-1, keepdim=True)).exp() * ~mask
-    total = parts.sum(-1, keepdim=True)
-    return parts / total.masked_fill(mask.all(-1, keepdim=True), 1.0)
-""").feedback(
-    "The maximum that you subtract from each row may be a blocked score. You subtract it so that e^s does not "
-    "overflow. But if a blocked score is by far the highest, e^s of every open key is rounded to 0."
 )
 masked_softmax.mistake("subtracts_nothing").full_code("""
 def masked_softmax(scores, mask):
