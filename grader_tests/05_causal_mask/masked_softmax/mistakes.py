@@ -21,8 +21,8 @@ def masked_softmax(scores, mask):
     weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
     return weights / weights.sum(-1, keepdim=True)
 """).feedback(
-    "Blocked scores still count in your softmax, or in the maximum that you subtract. You divide by what is left, which "
-    "can be 0 / 0: if a blocked score is by far the highest, all other weights are already rounded to 0.",
+    "Blocked scores still count in your softmax, or in the maximum that you subtract. You divide by what is left, "
+    "which can be 0 / 0: if a blocked score is by far the highest, all other weights are already rounded to 0.",
 )
 masked_softmax.mistake("renormalises_with_care").full_code("""
 def masked_softmax(scores, mask):
