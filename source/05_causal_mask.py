@@ -486,7 +486,7 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 # nothing can be learned. (`train_on_noise` trains one attention layer; lesson 8 shows how.)
 #
 # Code for GPT-2 set blocked scores to −10,000. In 2022, a user reported that a high learning rate had driven the *open* scores
-# there (minGPT's issue 75, in the museum). Suppose they are near −9,994.
+# there (minGPT's issue 75, in the museum). Suppose they are near −9,996.
 #
 # ### Predict: three losses
 #
@@ -501,7 +501,7 @@ mask = causal_mask(12)
 
 
 def with_a_number(query, key, value):
-    scores = query @ key.mT / key.shape[-1] ** 0.5 - 9_994
+    scores = query @ key.mT / key.shape[-1] ** 0.5 - 9_996
     return torch.softmax(scores.masked_fill(mask, -10_000), dim=-1) @ value
 
 
