@@ -36,11 +36,6 @@ def causal_mask(T):
     return ~torch.tril(torch.full((T, T), True))
 
 
-# %% by_counting_along_rows
-def causal_mask(T):
-    return ~torch.eye(T, dtype=torch.int64).flip(1).cumsum(1).flip(1).bool()
-
-
 # %% filling_row_by_row
 def causal_mask(T):
     mask = torch.zeros((T, T), dtype=torch.bool)
