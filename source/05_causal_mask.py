@@ -42,8 +42,8 @@ predict("quiz 1", ...)  # a number
 # %% [markdown]
 # ## 1. Each word sees only the past
 #
-# *The* has to predict *boat*, *boat* has to predict *reached*, and so on. So position $i$ may see the words 0 to $i$, because
-# every later word is an answer:
+# *The* has to predict *boat*, and *boat* has to predict *reached*. So position $i$ may see the words 0 to $i$, because every
+# later word is an answer:
 #
 # $$ m_{ij} = \text{True if } j > i, \text{ else False} $$
 #
@@ -462,7 +462,7 @@ figures.show(figures.masks.suspects(tokens))
 #
 # ## 7. A bug that shipped
 #
-# This layer takes a padding mask, and is causal without one. Find the mistake:
+# This layer takes a padding mask, and is causal without one:
 
 
 # %% tags=["code"]
@@ -478,7 +478,7 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 # %% [markdown]
 # The padding mask *replaces* the causal one, where `|` should combine them. Tests without padding pass. A library did this in
 # training until July 2026; the clue was a loss *below* a reference, 3.93 to 7.49
-# ([unsloth-zoo#963](https://github.com/unslothai/unsloth-zoo/pull/963)). More such bugs are in the bug museum.
+# ([unsloth-zoo#963](https://github.com/unslothai/unsloth-zoo/pull/963)).
 #
 # ## 8. What a leak does to learning
 #
@@ -486,7 +486,7 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 # nothing can be learned. (`train_on_noise` trains one attention layer; lesson 8 shows how.)
 #
 # Code for GPT-2 set blocked scores to −10,000. In 2022, a user reported that a high learning rate had driven the *open* scores
-# there (minGPT's issue 75, in the museum). Suppose they are near −9,996.
+# there (minGPT's issue 75, in the bug museum). Suppose they are near −9,996.
 #
 # ### Predict: three losses
 #
@@ -517,8 +517,8 @@ trained = {
 figures.show(figures.masks.on_noise({name: losses for name, (model, losses) in trained.items()}))
 
 # %% [markdown]
-# With one key too many, the loss falls at once. With −10,000 the leak seems harmless, but each step pushes the open scores down
-# a little, until they are under −10,000: **training finds even a small leak.** So test your own models on noise.
+# With one key too many, the loss falls at once. With −10,000 the leak seems harmless, but each step pushes the open scores
+# down, until they are under −10,000: **training finds even a small leak.** So test your own models on noise.
 #
 # ### 100 % accuracy (extra)
 
@@ -547,16 +547,11 @@ without = lm.compare(mask=lambda T: torch.zeros(T, T, dtype=torch.bool))
 # 10 with `figures.curves(distances, {"loss": losses})`. What is the smallest distance whose hidden key raises the loss
 # by less than 0.1 nats?
 
-# %%
+# %% tags=["experiment"]
 distances = torch.arange(1, 11)
 
-
-def hide(d):
-    """A function T -> mask (T, T): the future is blocked, and the key at distance d."""
-    raise NotImplementedError  # replace this line
-
-
-# Your code: lm.compare(mask=hide(d))[0] is the loss for one distance; then a plot
+# Your code: a function hide(d) that returns a function from T to a mask (T, T), in which the future is blocked, and the key
+# at distance d. Then lm.compare(mask=hide(d))[0] is the loss for one distance. Last, a plot
 
 finding = ...  # the smallest distance whose key costs less than 0.1 nats
 
