@@ -149,8 +149,6 @@ def _(draw):
     yield call(*split).does_not_mutate().tries("leading")
 
 
-@scaled_dot_product_attention.sizes(
-    points=0.5, B=(1, 2, 10), T=(1, 3, 60), S=(1, 5, 60), Dk=(1, 6, 60), Dv=(1, 4, 60)
-)
+@scaled_dot_product_attention.sizes(points=0.5, B=(1, 2, 10), T=(1, 3, 60), S=(1, 5, 60), Dk=(1, 6, 60), Dv=(1, 4, 60))
 def _(draw, B, T, S, Dk, Dv):
     return call(*three(draw, B, T=T, S=S, K=Dk, V=Dv)).tries("leading")
