@@ -137,17 +137,17 @@ def course_so_far(session: Session) -> str:
 
     Warm-ups are not counted, and not what is next.
     """
-    every, marks = saved_lessons(session), list[str]()
-    found = [one for one in every if counts(one.lesson)]
-    for mark, alike in groupby(found, key=lambda one: one.mark):
-        first, *more = (one.lesson[:2] for one in alike)
+    saved, marks = saved_lessons(session), list[str]()
+    counted = [lesson for lesson in saved if counts(lesson.lesson)]
+    for mark, alike in groupby(counted, key=lambda lesson: lesson.mark):
+        first, *more = (lesson.lesson[:2] for lesson in alike)
         marks.append(f"{mark} {first}–{more[-1]}" if more else f"{mark} {first}")
-    done, total = sum(one.done for one in found), sum(one.exercises for one in found)
-    earned, points = sum(one.earned for one in found), sum(one.points for one in found)
+    done, total = sum(lesson.done for lesson in counted), sum(lesson.exercises for lesson in counted)
+    earned, points = sum(lesson.earned for lesson in counted), sum(lesson.points for lesson in counted)
     title, passing = catalog.course_title() or "The course", f"{done} of {total} exercises pass"
     sentences = [f"{title} so far: {', '.join(marks)}. {passing}, {earned:g} of {points:g} points."]
-    ahead = [one for one in found if one.next]
-    if ahead and not any(one.next and one.lesson == session.lesson for one in every):
+    ahead = [lesson for lesson in counted if lesson.next]
+    if ahead and not any(lesson.next and lesson.lesson == session.lesson for lesson in saved):
         sentences.append(f"Next: `{ahead[0].next}`, in {ahead[0].lesson}.")
     if path := session.store.path:
         sentences.append(f"Remembered in {path}; delete the file to forget.")

@@ -1,4 +1,4 @@
-"""Lesson 00 keeps its promises: attention within 15 minutes, and no answer stands above its own cell."""
+"""Lesson 00 keeps its promises: attention within 15 minutes, and no line of an answer above its own cell."""
 
 from __future__ import annotations
 

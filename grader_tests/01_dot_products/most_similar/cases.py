@@ -30,11 +30,11 @@ def rows_with_a_lead(draw, batch, *, queries, keys, width):
     """Queries (batch, T, D) and keys (batch, S, D) of any sizes; each winner leads by at least 0.001."""
     k = draw.normal(batch, keys, width) * draw.uniform(batch, keys, 1, low=0.1, high=10.0)
 
-    def row(one):
+    def query_for(these_keys):
         def leads(q):
-            best = F.cosine_similarity(q.double(), one.double(), dim=-1).topk(min(2, keys)).values
+            best = F.cosine_similarity(q.double(), these_keys.double(), dim=-1).topk(min(2, keys)).values
             return keys == 1 or bool(best[0] - best[1] > 0.001)
 
         return draw.until(lambda: draw.normal(width), leads)
 
-    return torch.stack([torch.stack([row(one) for _ in range(queries)]) for one in k]), k
+    return torch.stack([torch.stack([query_for(rows) for _ in range(queries)]) for rows in k]), k
