@@ -33,7 +33,7 @@ WRONG = "def softmax(x, dim=-1):\n    e = (x - x.amax(0, keepdim=True)).exp()\n 
 STUDENT = "sample-goran"  # two partly right answers, two right ones
 STUDENTS = 14
 WINDOW = {"width": 1280, "height": 860}
-NO_PROSE = "pre, figure, summary, .katex"
+NO_PROSE = "pre, figure, summary, .katex, [role=group]"
 ANSWERS = "#groups, #members, #answer-title, #rendered"  # of the review page; their order is that of random ids
 TIME = re.compile(r"\d+/\d+/\d+, \d+:\d+:?\d*\s[AP]M")
 VARIANCE = "the variance of a dot product grows with the dimension $d$, and softmax puts all its weight on one key"
