@@ -26,7 +26,7 @@ from .support.patterns import WHOLE, longest_texts, patterns_of
 PACKAGES = ("notebooks", "feedback", "judge", "lms", "coordinator", "nbgrader_plugins", "class_report", "grader")
 LENGTH = 4_000  # characters, over which the square takes a regular expression 0.1 s
 MOST_SUSPECTS = 3
-SUSPECT = 0.02  # seconds over that length, from which on growth is measured
+SUSPECT = 0.004  # seconds over that length, from which on growth is measured
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -216,7 +216,7 @@ def styles_of_code() -> str:
 
 def slug(text: str) -> str:
     """The id of a heading, for links."""
-    return SECTION + "-".join(re.findall(r"\w+", html.unescape(re.sub(r"<[^>]*>", "", text)).lower()))
+    return SECTION + "-".join(re.findall(r"\w+", html.unescape(re.sub(r"<[^<>]*>", "", text)).lower()))
 
 
 class _Renderer(IPythonRenderer):
