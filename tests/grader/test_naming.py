@@ -191,7 +191,7 @@ OWN_DRAWS = """
 """
 
 
-@pytest.mark.quick_cases("*-ignores_the_temperature")
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("logits", "generator", "name"),
     [
