@@ -1132,7 +1132,7 @@ def continued(block_padding=True):
         kept_keys = torch.cat([kept_keys, rotate_rows(k, n)], dim=-2)
         kept_values = torch.cat([kept_values, v], dim=-2)
         n += size
-        blocked = causal_mask(size, n)  # (T, S)
+        blocked = last_queries_mask(size, n)  # (T, S)
         if block_padding:
             blocked = blocked | (torch.arange(n) < padding[:, None])[:, None, None]  # (B, 1, T, S)
         outputs.append(masked_attention(rotate_rows(q, n - size), kept_keys, kept_values, blocked)[0])
@@ -1158,7 +1158,7 @@ for b, length in enumerate(lengths.tolist()):
 
 # %% tags=["picture"]
 # @title What the shortest text may see while it is continued
-figures.show(figures.cache.beside_padding(causal_mask, padding[0]))
+figures.show(figures.cache.beside_padding(last_queries_mask, padding[0]))
 
 # %% [markdown]
 # ## Your experiment (extra)

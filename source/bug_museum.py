@@ -153,12 +153,48 @@ verdict(
 # encoder without a mask as well: a perplexity of 2.9, in validation *and* test, and not one sensible next word
 # ([pytorch/tutorials#2478](https://github.com/pytorch/tutorials/issues/2478)). To test your own model, train it on random
 # tokens, which nobody can predict. A user did that in 2026 and found that four models of one library had lost their mask
-# ([transformers#48745](https://github.com/huggingface/transformers/issues/48745)). The opposite, a mask in training mode only,
-# was reported for a model of time series ([Kronos#199](https://github.com/shiyu-coder/Kronos/issues/199)).
+# ([transformers#48745](https://github.com/huggingface/transformers/issues/48745)). In another library, the mask was lost only
+# *with* padding, because the padding mask replaced it: the loss was 3.93 where a reference gave 7.49
+# ([unsloth-zoo#963](https://github.com/unslothai/unsloth-zoo/pull/963)). A mask in training mode only was reported for a model of
+# time series ([Kronos#199](https://github.com/shiyu-coder/Kronos/issues/199)).
 #
 # ```diff
 # -     mask = torch.zeros_like(future)
 # +     mask = future
+# ```
+#
+# </details>
+#
+# ### Causal, as long as nothing is dropped
+#
+# This layer passes every test for leaks whose dropout is 0. In training, the results were too good.
+
+
+# %% tags=["exercise"]
+def with_dropout(x, p=0.2):
+    if p == 0:
+        return F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True)[0]
+    torch.manual_seed(0)
+    return F.dropout(scores_of(x, x).softmax(-1), p) @ x
+
+
+# %% tags=["exercise"]
+moved = {p: leak(lambda x, p=p: with_dropout(x, p)) for p in (0, 0.2)}
+verdict(
+    moved[0.2] < 1e-6,
+    f"the last token moves earlier outputs by {moved[0.2]:.2f} with dropout, by {moved[0]:.2f} without",
+)
+
+# %% [markdown]
+# <details><summary>What it was</summary>
+#
+# The fast routine was causal, but a call with dropout took the slow one, which had no mask. A user of Keras reported this in June
+# 2026 ([keras#23038](https://github.com/keras-team/keras/issues/23038)); to ask for the weights had the same effect. From outside
+# it looks like overfitting: the loss is far too good in training mode, and bad in eval mode, where nothing is dropped.
+#
+# ```diff
+# -     return F.dropout(scores_of(x, x).softmax(-1), p) @ x
+# +     return F.dropout(scores_of(x, x).masked_fill(future, -torch.inf).softmax(-1), p) @ x
 # ```
 #
 # </details>

@@ -64,8 +64,8 @@ def step(
 ) -> Figure:
     """One of the four steps of one query's attention, with alt text.
 
-    Every step has one row per word, at the same height. `query` (K,), `key` (S, K), `value` (S, V), `weights` (S,),
-    `output` (V,); `words` names the S rows, `asking` the query's word, `names` the columns of keys and of values.
+    Every step has one row per word, at the same height. `query` (Dk,), `key` (S, Dk), `value` (S, Dv), `weights` (S,),
+    `output` (Dv,); `words` names the S rows, `asking` the query's word, `names` the columns of keys and of values.
     """
     figure, (ax,) = row(1, width=3.4, height=4.3)
     scores = key @ query

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..models.right_functions.lesson_05 import causal_mask
+from ..models.right_functions.lesson_05 import causal_mask, last_queries_mask
 from .base import row, with_alt_text, with_caption, with_choices
 from .diagram import overview
 from .lines import curves
@@ -79,7 +79,7 @@ def prefill(attend: Function, *qkv: torch.Tensor) -> Figure:
     cache, panels = None, {}
     for start, size in ((0, 7), (7, 1), (8, 1), (9, 3)):
         _, found, cache = attend(*(x[:1, :1, start : start + size] for x in qkv), cache)
-        panels[f"{size} new, {start} in the cache"] = (found[0, 0], causal_mask(size, start + size))
+        panels[f"{size} new, {start} in the cache"] = (found[0, 0], last_queries_mask(size, start + size))
     return with_alt_text(
         weights(panels, per_row=2, cell=0.36, stairs=True),
         "Four maps of weights. Seven new tokens: a triangle of seven rows. One new token, seven in the cache: one row "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import sample_models
+from ..models.noise import random_texts
 from . import shapes
 from .base import grid, row, with_alt_text, with_caption, with_choices
 from .diagram import overview
@@ -38,7 +39,7 @@ def three_sizes(mask_for: Function, words: Sequence[str]) -> Figure:
 @with_choices(S=(1, 6, 1), strip=[2, 4, 6])
 def newest_word(mask_for: Function, words: Sequence[str], *, S: int) -> Figure:
     """The words that the newest of `S` may see, with ends aligned as `mask_for(T, S)` does, and with starts aligned."""
-    panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
+    panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S, S)[:1]}
     seen = [int((~mask).sum()) for mask in panels.values()]
     return with_alt_text(
         tables(panels, words[:S], per_row=1),
@@ -46,11 +47,10 @@ def newest_word(mask_for: Function, words: Sequence[str], *, S: int) -> Figure:
     )
 
 
-def both_masks(decoder_mask: Function, lengths: torch.Tensor) -> Figure:
-    """The masks that `decoder_mask(lengths, 6)` gives the lesson's sentences of 6, 4 and 2 words."""
-    both = decoder_mask(lengths, 6)  # (B, 1, T, T)
+def both_masks(both: torch.Tensor) -> Figure:
+    """The lesson's two masks together, (B, 1, 6, 6), for its sentences of 6, 4 and 2 words."""
     return with_alt_text(
-        tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
+        tables({f"length {n}": mask[0] for n, mask in zip((6, 4, 2), both, strict=True)}),
         "Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: the last two "
         "columns are all crosses, too. Length 2: the last four columns are all crosses.",
         "causal | padding, for the three sentences.",
@@ -69,35 +69,6 @@ def let_through(mask: torch.Tensor, scores: torch.Tensor, *, fill: float, times:
     return with_alt_text(
         weights({f"on the future: {through:.4f}": (shares, None)}, stairs=True),
         f"Weights, blocked scores set to {fill}: {through:.4f} of a row above the diagonal.",
-    )
-
-
-def blocked_row(
-    functions: Sequence[Function], scores: torch.Tensor, mask: torch.Tensor, gradient_of: Function, words: Sequence[str]
-) -> Figure:
-    """A fully blocked row, before and after the repair: two masked softmax `functions`, and their gradients.
-
-    scores, mask    (6, 6)
-    gradient_of(f)  the weights of an attention with f, and the gradient (2, 2) of its matrix
-    """
-    blocked = mask | (torch.arange(6) == 3)[:, None]
-    figure, axes = row(4, width=3.5, height=3.5)
-    details = []
-    titles = ("before: fill, then softmax", "after: masked_softmax")
-    for title, function, left, right in zip(titles, functions, axes[::2], axes[1::2], strict=True):
-        shares, gradient = function(scores, blocked), gradient_of(function)[1]
-        hidden = blocked if shares.isfinite().all() else mask & shares.isfinite()
-        heat_map(shares, ax=left, rows=words, columns=words, part="weights", title=title, blocked=hidden)
-        heat_map(gradient, ax=right, kind="scores", limit=2.0, title="gradient of W")
-        left.tick_params(axis="x", rotation=60)
-        details.append(
-            f"{title}: row 3 of the weights is {'NaN' if shares[3].isnan().any() else 'blocked, without weights'}, "
-            f"and {int(gradient.isfinite().sum())} of 4 entries of the gradient are numbers"
-        )
-    return with_alt_text(
-        figure,
-        f"Two maps of weights, each beside the gradient of W. {'; '.join(details)}.",
-        f"The sum of row 3 is now {float(shares[3].sum()):g}.",
     )
 
 
@@ -129,9 +100,15 @@ def both_conventions(
     )
 
 
-def suspects(measure: Function, tokens: torch.Tensor) -> Figure:
-    """The words that each word sees in the lesson's eight suspects, by `measure(model, tokens)`."""
-    found = {f"suspect {letter}": measure(sample_models.suspect(letter), tokens) for letter in sample_models.SUSPECTS}
+def suspects(tokens: torch.Tensor) -> Figure:
+    """The words that each word sees in the lesson's eight suspects, measured at `tokens` (T, D)."""
+
+    def unseen(attend: Function) -> torch.Tensor:
+        """bool (T, T): True where output i does not depend on input j."""
+        moved = torch.autograd.functional.jacobian(attend, tokens)  # (T, D, T, D)
+        return moved.abs().amax((1, 3)) < 1e-5
+
+    found = {f"suspect {letter}": unseen(sample_models.suspect(letter)) for letter in sample_models.SUSPECTS}
     return with_alt_text(
         tables(found, per_row=4, stairs=True),
         "Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the stairs only. C: "
@@ -145,19 +122,19 @@ def suspects(measure: Function, tokens: torch.Tensor) -> Figure:
 def on_noise(runs: Mapping[str, Sequence[float]]) -> Figure:
     """The losses of the lesson's four models that were trained on random tokens."""
     ax = losses(runs, {"nothing can be learned, ln 8": log(8)}, names="ends", ylabel="loss (nats per token)")
-    return with_alt_text(
-        ax,
-        "Loss against training step. With a right mask it stays at 2.08. Without a mask, and with one key too many, it "
-        "falls to 0.2 within 25 steps. With blocked scores lowered by 6 it stays near 2.08 for about 80 steps, then "
-        "falls below 1.",
-        "Training on random tokens.",
-    )
+    steps = {name: next((i for i, loss in enumerate(run) if loss < 1.9), None) for name, run in runs.items()}
+    details = [
+        f"{name}: {run[-1]:.2f} at the end" + (f", below 1.9 from step {steps[name]}" if steps[name] else "")
+        for name, run in runs.items()
+    ]
+    return with_alt_text(ax, f"Loss against training step. {'; '.join(details)}.", "Training on random tokens.")
 
 
-def accuracies(by_position: Function, models: Mapping[str, Function], ids: torch.Tensor) -> Figure:
-    """The accuracy at each position of models on token ids (B, 13), by `by_position(logits, targets)`."""
+def accuracies(models: Mapping[str, Function]) -> Figure:
+    """The accuracy at each position of the lesson's models, on texts of random tokens."""
+    ids = random_texts(1000, torch.Generator().manual_seed(1))
     with torch.no_grad():
-        panels = {name: by_position(model(ids[:, :-1]), ids[:, 1:]) for name, model in models.items()}
+        panels = {name: (model(ids[:, :-1]).argmax(-1) == ids[:, 1:]).float().mean(0) for name, model in models.items()}
     figure, axes = charts(panels, [str(i) for i in range(12)], width=4.8, height=2.9, limit=1.15)
     details = []
     for ax, (name, share) in zip(axes, panels.items(), strict=True):

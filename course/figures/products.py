@@ -36,8 +36,8 @@ def projections(
     """From x to q, k and v: three matrix products, one below the other, with alt text.
 
     x         (T, D)
-    W_q, W_k  (D, K); for an `nn.Linear`, pass `layer.weight.T`
-    W_v       (D, V)
+    W_q, W_k  (D, Dk); for an `nn.Linear`, pass `layer.weight.T`
+    W_v       (D, Dv)
     words     the T rows' names
     features  the D columns' names
     """

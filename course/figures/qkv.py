@@ -1,4 +1,4 @@
-"""Figures of lesson 03: one query's average, the three roles of a word, the shapes, and what a query can fetch.
+"""Figures of lesson 03: the look-up, the shapes, one query step by step, two sentences, and what a query can fetch.
 
 All have alt text.
 """
@@ -15,8 +15,7 @@ from .attention import in_the_plane, lookup, moves, who_looks_at_whom
 from .attention import step as draw_step
 from .base import row, with_alt_text, with_choices
 from .diagram import overview
-from .panels import bars, charts, heat_map
-from .vectors import territories
+from .panels import heat_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,80 +38,18 @@ def looked_up(embed: Function, token_ids: torch.Tensor, table: torch.Tensor, wor
     )
 
 
-def gradient_of_table(embed: Function, token_ids: torch.Tensor, table: torch.Tensor, words: Sequence[str]) -> Figure:
-    """The gradient (N, D) of the sum of the entries that `embed(token_ids, table)` looks up."""
-    learned = table.clone().requires_grad_()
-    embed(token_ids, learned).sum().backward()
-    assert learned.grad is not None
-    ax = heat_map(learned.grad, rows=words, columns=sentence.FEATURES, kind="scores", size=(4.2, 3.6))
-    return with_alt_text(
-        ax,
-        "The gradient of the table, one row per word: 2 for the, 1 for boat, reached, river and bank, 0 for ship, left "
-        "and money.",
-        "The gradient of the sum of all looked-up entries, with respect to the table.",
-    )
-
-
-def one_average(context_of: Function, x: torch.Tensor, words: Sequence[str]) -> Figure:
-    """The scores, the weights and the average (D,) by `context_of` of the last of the words' vectors `x` (T, D)."""
-    word, asking = words[-1], len(words) - 1
-    scores = x @ x[asking]  # (T,)
-    weights = torch.softmax(scores, dim=0)  # (T,)
-    context = context_of(x, asking)
-    figure, (left, middle, right) = row(3, width=3.5, height=3.0)
-    bars(scores, words, ax=left, part="scores", title=f"scores of “{word}” with every word")
-    bars(weights, words, ax=middle, part="weights", title="weights: softmax of the scores", limit=1.1)
-    dots = {name.lower(): vector[[0, 2]] for name, vector in zip(words, x, strict=True)}
-    after = {f"context of “{word}”": context[[0, 2]]}
-    moves(dots, dots[word], after, axes=("water", "place"), ax=right, title=f"the average moves “{word}”")
-    return with_alt_text(
-        figure,
-        "Two bar charts over the six words. "
-        f"Scores of {word}: {', '.join(f'{name} {score:.2f}' for name, score in zip(words, scores, strict=True))}. "
-        f"Weights: {', '.join(f'{name} {weight:.2f}' for name, weight in zip(words, weights, strict=True))}. "
-        f"Right, the words as points by water and place: an arrow leads from {word} towards river and boat.",
-        f"Before: {x[asking].tolist()}. After: {[round(entry, 2) for entry in context.tolist()]}.",
-    )
-
-
-def all_weights(weights: torch.Tensor, words: Sequence[str]) -> Figure:
-    """The weights (T, T) of all words."""
-    return with_alt_text(
-        heat_map(weights, rows=words, columns=words, size=(5.0, 4.0)),
-        "A six by six heat map of weights with the numbers written on it. "
-        f"The diagonal, from the top: {', '.join(f'{weight:.2f}' for weight in weights.diagonal())}.",
-        "Row: the word that attends. Column: the word it attends to.",
-    )
-
-
-def three_roles(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, words: Sequence[str]) -> Figure:
-    """Queries, keys and values (6, 2) of the sentence, on one scale."""
-    figure, axes = row(3, width=3.0, height=3.9)
-    look: dict[str, Any] = {"rows": words, "kind": "scores", "limit": 3.0}
-    heat_map(query, ax=axes[0], columns=ASKS, title="query: asks", **look)
-    heat_map(key, ax=axes[1], columns=ASKS, title="key: answers", **look)
-    heat_map(value, ax=axes[2], columns=RETURNS, title="value: returns", **look)
-    return with_alt_text(
-        figure,
-        f"Three heat maps with one row per word. As a query, reached is {query[2, 0]:.2f} for who and bank is "
-        f"{query[5, 1]:.2f} for which. As a key, boat is {key[1, 0]:.2f} for who and river is {key[4, 1]:.2f} for "
-        f"which. As a value, river is {value[4, 0]:.2f} water.",
-        "The same six words in their three roles.",
-    )
-
-
 def shapes_to_scores(query: torch.Tensor, key: torch.Tensor, words: Sequence[str]) -> Figure:
     """The queries (3, 2) of three of the words times all keys (6, 2), with the shapes."""
     asked = query[[words.index(word) for word in ASKERS]]
     figure, axes = row(3, width=3.4, height=2.2, ratios=[5, 8, 9])
-    heat_map(asked, ax=axes[0], part="q", rows=ASKERS, columns=ASKS, title="Q  (T, K) = (3, 2)")
-    heat_map(key.mT, ax=axes[1], part="k", rows=ASKS, columns=words, title="@ Kᵀ  (K, S) = (2, 6)")
+    heat_map(asked, ax=axes[0], part="q", rows=ASKERS, columns=ASKS, title="Q  (T, Dk) = (3, 2)")
+    heat_map(key.mT, ax=axes[1], part="k", rows=ASKS, columns=words, title="@ Kᵀ  (Dk, S) = (2, 6)")
     title = "= scores  (T, S) = (3, 6)"
     heat_map(asked @ key.mT, ax=axes[2], part="scores", rows=ASKERS, columns=words, title=title)
     return with_alt_text(
         figure,
-        "Q (T, K) = (3, 2), times K transposed (K, S) = (2, 6), is the scores (T, S) = (3, 6). Softmax makes A from "
-        "them.",
+        "Q (T, Dk) = (3, 2), times K transposed (Dk, S) = (2, 6), is the scores (T, S) = (3, 6). Softmax makes A "
+        "from them.",
     )
 
 
@@ -123,11 +60,11 @@ def shapes_to_output(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
     output = weights @ value
     figure, axes = row(3, width=3.4, height=3.1, ratios=[9, 5, 4])
     heat_map(weights, ax=axes[0], part="weights", rows=ASKERS, columns=words, title="A  (T, S) = (3, 6)")
-    heat_map(value, ax=axes[1], part="v", rows=words, columns=RETURNS, title="@ V  (S, V) = (6, 2)")
-    heat_map(output, ax=axes[2], part="output", rows=ASKERS, columns=RETURNS, title="= O  (T, V) = (3, 2)")
+    heat_map(value, ax=axes[1], part="v", rows=words, columns=RETURNS, title="@ V  (S, Dv) = (6, 2)")
+    heat_map(output, ax=axes[2], part="output", rows=ASKERS, columns=RETURNS, title="= O  (T, Dv) = (3, 2)")
     return with_alt_text(
         figure,
-        f"A (T, S) = (3, 6), times V (S, V) = (6, 2), is O (T, V) = (3, 2). Its row for bank is {output[2, 0]:.2f} "
+        f"A (T, S) = (3, 6), times V (S, Dv) = (6, 2), is O (T, Dv) = (3, 2). Its row for bank is {output[2, 0]:.2f} "
         f"water, {output[2, 1]:.2f} motion.",
         "Above, the scores of boat, reached and bank with all six keys. Below, their softmax, A, averages the values.",
     )
@@ -140,10 +77,9 @@ def shapes_to_output(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
     strip=[{"step": number} for number in (1, 2, 3, 4)],
 )
 def one_query(
-    attend: Function, project: Function, x: torch.Tensor, *matrices: torch.Tensor, word: str, step: int
+    attend: Function, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *, word: str, step: int
 ) -> Figure:
-    """One step of the attention of a word of the sentence, by `project(x, *matrices)` and `attend`."""
-    query, key, value = project(x, *matrices)
+    """One step of the attention, by `attend`, of a word of the sentence, whose queries are (6, Dk)."""
     output, weights = attend(query, key, value)
     i = sentence.words.index(word)
     return draw_step(step, query[i], key, value, weights[i], output[i], sentence.words, word, (ASKS, RETURNS))
@@ -162,19 +98,21 @@ def who_looks(weights: torch.Tensor, words: Sequence[str]) -> Figure:
 def two_sentences(
     attend: Function, embed: Function, table: torch.Tensor, words: Sequence[str], *matrices: torch.Tensor
 ) -> Figure:
-    """The outputs of bank in the sentence with the river, and in one with money.
+    """The contexts of bank in the sentence with the river, and in one with money.
 
-    `attend(x, W_q, W_k, W_v)` and `embed(token_ids, table)` compute them from the table (N, D) of `words`.
+    `embed(token_ids, table)` looks up the vectors in the table (N, D) of `words`, the matrices W_q, W_k and W_v project
+    them, and `attend(query, key, value)` computes the contexts.
     """
     ends, found = {}, []
     for text in ("The boat reached the river bank", "the money left the bank"):
         ids = torch.tensor([words.index(word) for word in text.lower().split()])
-        output, weights = attend(embed(ids, table), *matrices)
+        x = embed(ids, table)
+        output, weights = attend(*(x @ matrix for matrix in matrices))
         ends[f"“{text}”"] = output[-1]
         found.append(weights[-1])
     dots = {word: table[words.index(word)] @ matrices[-1] for word in ("the", "boat", "river", "bank", "money")}
     return with_alt_text(
-        moves(dots, dots["bank"], ends, axes=("water", "motion"), title="the outputs of “bank”"),
+        moves(dots, dots["bank"], ends, axes=("water", "motion"), title="the contexts of “bank”"),
         "The values of the words as points, by water and motion. Two arrows start at bank: one, for the sentence with "
         "the river, leads to river; the other, for the sentence with money, leads down towards money.",
         f"bank gives river {found[0][4]:.2f} in one sentence, and money {found[1][1]:.2f} in the other.",
@@ -192,40 +130,10 @@ def two_languages(weights: torch.Tensor, asking: Sequence[str], answering: Seque
     )
 
 
-def copies(attend: Function, query_for: Function, perpendicular: torch.Tensor, slanted: torch.Tensor) -> Figure:
-    """The weights of the query that `query_for` makes for key 0, for two sets of keys (3, K)."""
-    sets = {"perpendicular keys": perpendicular, "slanted keys": slanted}
-    panels = {name: attend(query_for(keys, [0])[None], keys, keys)[1][0] for name, keys in sets.items()}
-    names = ["key 0", "key 1", "key 2"]
-    figure, _ = charts(panels, names, width=4.2, height=2.7, part="weights", limit=1.1)
-    return with_alt_text(
-        figure,
-        "Two bar charts of weights for a query that wants key 0. With perpendicular keys, key 0 gets 1. With slanted "
-        "keys it gets 0, and key 1 gets 1.",
-        "A query that copies key 0, among two sets of three keys.",
-    )
-
-
-def hidden_key() -> Figure:
-    """Which of three keys wins in each direction, with key 2 halfway between the others or on their circle."""
-    angles = torch.arange(0.5, 360.0).deg2rad()
-    directions = torch.stack([angles.cos(), angles.sin()], dim=1)  # (360, 2)
-    figure, axes = row(2, width=3.6, height=3.5)
-    for ax, (name, entry) in zip(axes, {"key 2 halfway": 0.5, "key 2 on the circle": 0.5**0.5}.items(), strict=True):
-        keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [entry, entry]])  # (S, 2)
-        territories(keys, "012", (directions @ keys.T).argmax(1), ax=ax, title=name)
-    return with_alt_text(
-        figure,
-        "Two rings of query directions around three keys. With key 2 halfway between keys 0 and 1, only keys 0 and 1 "
-        "ever win. With key 2 on the circle, it wins for the directions around it.",
-        "The ring shows which key wins for a query in that direction.",
-    )
-
-
 def fetched(attend: Function, query_for: Function) -> Figure:
     """The outputs of queries by `query_for` for one or two of four values at the corners of a square."""
-    corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, V)
-    keys = torch.eye(4)  # (S, K)
+    corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, Dv)
+    keys = torch.eye(4)  # (S, Dk)
 
     def fetch(*targets: int) -> torch.Tensor:
         output: torch.Tensor = attend(query_for(keys, list(targets))[None], keys, corners)[0][0]

@@ -9,7 +9,7 @@ Does not cover: words, and the trained weights (`course.models.small_lm`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from .gpt import Change, Run
 from .right_functions.lesson_02 import log_softmax
-from .right_functions.lesson_03 import embed, project_qkv
+from .right_functions.lesson_03 import embed
 from .right_functions.lesson_05 import causal_mask
 from .right_functions.lesson_06 import merge_heads, split_heads
 from .right_functions.lesson_07 import apply_rope
@@ -55,7 +55,6 @@ class Parts:
     """
 
     embed: Callable[[Tensor, Tensor], Tensor] = embed
-    project: Callable[[Tensor, Tensor, Tensor, Tensor], Sequence[Tensor]] = project_qkv
     split: Callable[[Tensor, int], Tensor] = split_heads
     rope: Callable[[Tensor, Tensor], Tensor] = apply_rope
     scores: Callable[[Tensor, Tensor], Tensor] = dot_products
@@ -94,8 +93,7 @@ class Attention(nn.Module):
 
     def heads(self, x: Tensor, parts: Parts = BUILT_IN) -> list[Tensor]:
         """Query, key and value (B, H, T, K) of x (B, T, D), not rotated yet."""
-        matrices = (layer.weight.T for layer in (self.W_q, self.W_k, self.W_v))
-        return [parts.split(vectors, self.n_heads) for vectors in parts.project(x, *matrices)]
+        return [parts.split(layer(x), self.n_heads) for layer in (self.W_q, self.W_k, self.W_v)]
 
     def rotated(self, vectors: Tensor, parts: Parts = BUILT_IN) -> Tensor:
         """Vectors (B, H, T, K) turned by their positions; unchanged in a layer that does not rotate."""

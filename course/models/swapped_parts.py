@@ -192,14 +192,6 @@ def _swap_embed(f: Yours) -> Changes:
     return {"embed": lambda ids, table: f.tensor((*ids.shape, table.shape[-1]), table.dtype, ids, table)}
 
 
-def _swap_project_qkv(f: Yours) -> Changes:
-    def project(x: Tensor, *matrices: Tensor) -> list[Tensor]:
-        found = f.several(3, "(query, key, value)", x, *matrices)
-        return [f.checked(vectors, x.shape, x.dtype) for vectors in found]
-
-    return {"project": project}
-
-
 def _swap_attention(attention: Yours) -> Changes:
     """Lesson 03's attention, which does not scale: its queries are scaled before."""
     return {"attend": lambda _, q, k, v: _row_by_row(attention, q * q.shape[-1] ** -0.5, k, v)}
@@ -311,7 +303,7 @@ def _swap_module(module: Yours) -> Changes:
 
 INCLUDES = {
     "attend": ("scores", "scale", "mask", "weights"),
-    "whole": ("project", "split", "rope", "attend", "scores", "scale", "mask", "weights", "merge"),
+    "whole": ("split", "rope", "attend", "scores", "scale", "mask", "weights", "merge"),
 }  # field of `Parts` -> the fields that it replaces as well
 
 # The names of `compare`, by lesson -> how to put such a function into the model
@@ -323,7 +315,6 @@ SWAPS: dict[str, Callable[[Yours], Changes]] = {
     "log_softmax": _swap_log_softmax,
     "softmax_with_temperature": _swap_softmax_with_temperature,
     "embed": _swap_embed,  # 03
-    "project_qkv": _swap_project_qkv,
     "attention": _swap_attention,
     "scale": _swap_scale,  # 04: scaled_dot_product_attention, or a number
     "mask": _swap_mask,  # 05: causal_mask

@@ -36,7 +36,7 @@ class Part:
 
 STAGES = (
     Part("03_queries_keys_values", "embed", "a vector for each letter"),
-    Part("03_queries_keys_values", "project_qkv", "queries, keys, values", "06"),
+    Part("03_queries_keys_values", "SelfAttention", "queries, keys, values", "06"),
     Part("03_queries_keys_values", "attention", "every letter looks at all", "04"),
     Part("04_scaling", "scaled_dot_product_attention", "the same, scaled", "05"),
     Part("05_causal_mask", "causal_mask", "no position sees the future"),
@@ -77,7 +77,9 @@ class StagedModel:
             module = parts[whole](WIDTH, HEADS)
             _fill(module, matrices)
             return _pair(module(x, mask=parts["causal_mask"](T)))
-        projected = parts["project_qkv"](x, *matrices[:3])
+        layers = parts["SelfAttention"](WIDTH, WIDTH, WIDTH)
+        _fill(layers, matrices)
+        projected = [layer(x) for layer in (layers.W_q, layers.W_k, layers.W_v)]
         if self.stage == "05":
             return _pair(parts["masked_attention"](*projected, parts["causal_mask"](T)))
         return _pair(parts["attention" if self.stage == "03" else "scaled_dot_product_attention"](*projected))

@@ -1,4 +1,4 @@
-"""Modules with weights to copy or count, last layers, and one with dropout: lessons 05, 06 and 11."""
+"""Modules with weights to copy or count, and last layers: lessons 06 and 11."""
 
 from __future__ import annotations
 
@@ -105,15 +105,3 @@ class Scaled(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(..., width) -> (..., width)"""
         return x * self.weight
-
-
-class Noisy(nn.Module):
-    """Returns x with entries set to 0 at random, each with probability `p`, in training mode; else x."""
-
-    def __init__(self, p: float) -> None:
-        super().__init__()
-        self.p = p
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(...) -> (...)"""
-        return nn.functional.dropout(x, self.p, self.training)

@@ -1,4 +1,4 @@
-"""Lesson 03: embeddings, attention without and with projections, chosen queries."""
+"""Lesson 03: embeddings, attention, projections that learn, chosen queries."""
 
-EXERCISES = ("embed", "simple_attention", "project_qkv", "attention", "query_for")
-STEPS = ("one_context", "self_attention", "wanted_scores", "unpack", "remember")
+EXERCISES = ("embed", "attention", "SelfAttention")
+STEPS = ("as_layer", "query_for")

@@ -1,12 +1,4 @@
-"""Lesson 05: causal and padding masks, masked softmax and attention, a leak detector."""
+"""Lesson 05: causal masks, masked softmax and attention, padding, a leak detector."""
 
-EXERCISES = ("causal_mask", "padding_mask", "masked_softmax", "masked_attention", "sees_the_future")
-STEPS = (
-    "decoder_mask",
-    "fill_and_softmax",
-    "additive_mask",
-    "who_sees_whom",
-    "repeatable",
-    "accuracy_by_position",
-    "sliding_window",
-)
+EXERCISES = ("causal_mask", "masked_attention", "last_queries_mask", "sees_the_future")
+STEPS = ("masked_softmax", "padding_mask")

@@ -52,20 +52,6 @@ def softmax_with_temperature(x, temperature, dim=-1):
     return log_softmax(x / temperature, dim).exp()
 """,
     },
-    "03_queries_keys_values": {
-        "query_for": """
-def query_for(keys, targets):
-    wanted = torch.zeros(len(keys), dtype=keys.dtype, device=keys.device)
-    wanted[targets] = 1.0
-    query = torch.linalg.pinv(keys) @ wanted
-    for _ in range(8):
-        _, weights = attention(query[None], keys, keys)
-        if weights[0, targets].sum() > 0.999:
-            break
-        query = 2 * query
-    return query
-""",
-    },
 }
 
 

@@ -100,7 +100,7 @@ def rewrapped(function):
 
 MASK = lesson_05.causal_mask
 TAKEN = {
-    "project_qkv: the function": lesson_03.project_qkv,
+    "embed: the function": lesson_03.embed,
     "attention: the function": lesson_03.attention,
     "attention: a call of it": lambda *given: lesson_03.attention(*given),
     "attention: in a thread": in_a_thread(lesson_03.attention),
@@ -148,7 +148,7 @@ def test_what_is_taken_is_seen_while_it_runs(taken):
     ],
 )
 def test_what_is_taken_is_read_in_the_source(code):
-    assert NotebookSource([code], ["simple_attention", "attention"]).not_allowed("attention", [PACKAGE])
+    assert NotebookSource([code], ["embed", "attention"]).not_allowed("attention", [PACKAGE])
 
 
 @pytest.mark.parametrize(

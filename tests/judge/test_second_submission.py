@@ -90,7 +90,7 @@ LATER = "print(SEEN)\nimport pathlib\nprint(pathlib.Path('loot.txt').exists() an
 SPIED = {
     "01_dot_products": ("dot", "cosine_similarity"),
     "02_softmax": ("softmax", "entropy"),
-    "05_causal_mask": ("masked_softmax",),
+    "05_causal_mask": ("masked_attention",),
 }
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-__all__ = ["attention", "embed", "project_qkv", "query_for", "simple_attention"]
+__all__ = ["SelfAttention", "attention", "embed"]
 
 
 def embed(token_ids: Tensor, table: Tensor) -> Tensor:
@@ -17,7 +15,7 @@ def embed(token_ids: Tensor, table: Tensor) -> Tensor:
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    """PyTorch's unscaled attention: output (..., T, V) and weights (..., T, S).
+    """PyTorch's unscaled attention: output (..., T, Dv) and weights (..., T, S).
 
     The built-in does not return weights, but with an identity matrix as values its output is the weights.
     """
@@ -27,19 +25,15 @@ def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor
     return output, weights
 
 
-def simple_attention(x: Tensor) -> tuple[Tensor, Tensor]:
-    """PyTorch's unscaled attention of x (..., T, D) to itself."""
-    return attention(x, x, x)
+class SelfAttention(nn.Module):
+    """PyTorch's unscaled attention of x to itself, with the layers W_q, W_k and W_v."""
 
+    def __init__(self, d_model: int, d_k: int, d_v: int) -> None:
+        super().__init__()
+        for name, width in zip(("W_q", "W_k", "W_v"), (d_k, d_k, d_v), strict=True):
+            self.add_module(name, nn.Linear(d_model, width, bias=False))
 
-def project_qkv(x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, ...]:
-    """x (..., D) times each matrix (D, width), by PyTorch's linear layer."""
-    return tuple(F.linear(x, matrix.mT) for matrix in (W_q, W_k, W_v))
-
-
-def query_for(keys: Tensor, targets: Sequence[int]) -> Tensor:
-    """The shortest query (K,) whose scores with keys (S, K) are 20 for the targets and 0 for all others."""
-    scores = torch.zeros(len(keys), 1, dtype=keys.dtype, device=keys.device)
-    scores[list(targets)] = 20.0
-    query: Tensor = torch.linalg.lstsq(keys.detach(), scores).solution[:, 0]
-    return query
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """x (..., T, D) -> output (..., T, Dv) and weights (..., T, T)"""
+        query, key, value = (self.get_submodule(name)(x) for name in ("W_q", "W_k", "W_v"))
+        return attention(query, key, value)

@@ -8,24 +8,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["causal_mask", "masked_attention", "masked_softmax", "padding_mask", "sees_the_future"]
+__all__ = ["causal_mask", "last_queries_mask", "masked_attention", "sees_the_future"]
 
 
-def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> Tensor:
-    """PyTorch's causal mask, bool (T, S), True = blocked: the last T rows of (S, S).
-
-    Raises ValueError if S < T.
-    """
-    if S is not None and S < T:
-        raise ValueError(f"S is {S}, which is less than T = {T}")
-    square = torch.nn.Transformer.generate_square_subsequent_mask(T if S is None else S)
-    return square[-T:].to(device) < 0
+def causal_mask(T: int) -> Tensor:
+    """PyTorch's causal mask, bool (T, T), True = blocked."""
+    return torch.nn.Transformer.generate_square_subsequent_mask(T) < 0
 
 
-def padding_mask(lengths: Tensor, S: int) -> Tensor:
-    """The padding mask, bool (B, 1, 1, S), of lengths (B,), by PyTorch's bucketize."""
-    positions = torch.arange(S, device=lengths.device)
-    return torch.bucketize(lengths, positions)[:, None, None, None] <= positions
+def last_queries_mask(T: int, S: int) -> Tensor:
+    """The last T rows of PyTorch's causal mask for S positions, bool (T, S)."""
+    return torch.nn.Transformer.generate_square_subsequent_mask(S)[-T:] < 0
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:

@@ -83,7 +83,7 @@ class ModernBlock(nn.Module):
         query, key, value = (split_heads(layer(f"W_{letter}")(y), self.n_heads) for letter in "qkv")
         if self.rotates:
             query, key = (apply_rope(heads, torch.arange(T, device=x.device)) for heads in (query, key))
-        x = x + layer("W_o")(merge_heads(masked_attention(query, key, value, causal_mask(T, device=x.device))[0]))
+        x = x + layer("W_o")(merge_heads(masked_attention(query, key, value, causal_mask(T).to(x.device))[0]))
         y = rms_norm(x, self.gain_2)
         result: Tensor = x + layer("W_down")(F.silu(layer("W_gate")(y)) * layer("W_up")(y))
         return result

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .lesson_05 import causal_mask, masked_attention
+from .lesson_05 import last_queries_mask, masked_attention
 from .lesson_06 import Heads
 
 __all__ = [
@@ -51,7 +51,8 @@ def attend_with_cache(
 ) -> tuple[Tensor, Tensor, Cache]:
     """PyTorch's causal attention to cached and new keys: output, weights, new cache."""
     key, value = append_to_cache(cache, key, value)
-    return *masked_attention(query, key, value, causal_mask(query.shape[-2], key.shape[-2], query.device)), (key, value)
+    mask = last_queries_mask(query.shape[-2], key.shape[-2]).to(query.device)
+    return *masked_attention(query, key, value, mask), (key, value)
 
 
 def generate_with_cache(model: nn.Module, prompt: Tensor, n_tokens: int) -> Tensor:
@@ -73,7 +74,9 @@ def sliding_window_mask(T: int, window: int, S: int | None = None, device: torch
     if window < 1:
         raise ValueError(f"window is {window}, and must be at least 1")
     S = T if S is None else S
-    past = ~causal_mask(T, S, device)  # shifted by the window, it marks keys that are too far back
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    past = ~last_queries_mask(T, S).to(device)  # shifted by the window, it marks keys that are too far back
     return ~past | torch.cat([past, past.new_zeros(T, window)], -1)[:, window:]
 
 

@@ -61,7 +61,7 @@ def causal_tiled_attention(query: Tensor, key: Tensor, value: Tensor, tile: int 
     rows = []
     for last, queries in enumerate(query.split(tile, dim=-2)):
         pairs = list(zip(key.split(tile, dim=-2), value.split(tile, dim=-2), strict=True))[: last + 1]
-        masks = [None] * last + [causal_mask(queries.shape[-2], device=query.device)]
+        masks = [None] * last + [causal_mask(queries.shape[-2]).to(query.device)]
         parts = (partial_attention(queries, k, v, blocked) for (k, v), blocked in zip(pairs, masks, strict=True))
         rows.append(reduce(lambda one, other: merge(*one, *other), parts))
     return torch.cat([output for output, _ in rows], dim=-2), torch.cat([lse for _, lse in rows], dim=-1)

@@ -11,12 +11,12 @@ from ...shared.repeating import after
 attention = exercise(
     "attention",
     result_names=("output", "weights"),
-    see="4. Attention",
+    see="4. All queries at once",
     hints=(
-        "It is `simple_attention` with three roles instead of one. Which of its three uses of `x` was the query, which "
-        "the key, and which the value?",
+        "The loop above did this for one query. Which of its lines gave one score, and which one the context? Which "
+        "product of matrices gives all scores at once? Write down its shape.",
         "The first product is of queries and keys, the second of weights and values. The scores have one row per query "
-        "and one column per key: (T, S).",
+        "and one column per key: (T, S). `key.mT` swaps the last two dimensions, also in a batch.",
         "`scores = query @ (key with its last two dimensions swapped)`, softmax along the last dimension, the "
         "weights times the values. Return the output first, then the weights.",
     ),
@@ -65,7 +65,7 @@ attention.example(
 )
 
 
-@attention.criterion("output and weights", points=1)
+@attention.criterion("output and weights", points=2.5)
 def _(draw):
     yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3))
     yield call(draw.normal(6, 3), draw.normal(2, 3), draw.normal(2, 5))
@@ -75,17 +75,17 @@ def _(draw):
     yield after(*([draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 5)] for _ in "ab"))
 
 
-@attention.criterion("any leading dimensions", points=1)
+@attention.criterion("any leading dimensions", points=1.5, tries="leading")
 def _(draw):
     yield call(draw.normal(2, 5, 4), draw.normal(2, 7, 4), draw.normal(2, 7, 3))
     yield call(draw.normal(7, 2, 3), draw.normal(7, 4, 3), draw.normal(7, 4, 5))
     yield call(draw.normal(2, 3, 5, 4), draw.normal(2, 3, 6, 4), draw.normal(2, 3, 6, 7))
     yield call(draw.normal(3, 3, 3), draw.normal(3, 3, 3), draw.normal(3, 3, 3))
-    yield call(draw.normal(1, 3, 1), draw.normal(1, 5, 1), draw.normal(1, 5, 1))
-    yield call(draw.normal(2, 1, 1), draw.normal(2, 1, 1), draw.normal(2, 1, 1))
+    yield call(draw.normal(1, 3, 1), draw.normal(1, 5, 1), draw.normal(1, 5, 1)).tries("leading", "single")
+    yield call(draw.normal(2, 1, 1), draw.normal(2, 1, 1), draw.normal(2, 1, 1)).tries("leading", "single")
 
 
-@attention.criterion("one query, one key, or vectors of one number", points=0.5)
+@attention.criterion("one query, one key, or vectors of one number", points=0.5, tries="single")
 def _(draw):
     yield call(draw.normal(1, 4), draw.normal(6, 4), draw.normal(6, 3))
     yield call(draw.normal(5, 4), draw.normal(1, 4), draw.normal(1, 3))
@@ -93,7 +93,7 @@ def _(draw):
     yield call(draw.normal(1, 1), draw.normal(1, 1), draw.normal(1, 1))
 
 
-@attention.criterion("large scores", points=0.5)
+@attention.criterion("large scores", points=1, tries="large")
 def _(draw):
     yield call(draw.normal(5, 4, scale=20.0), draw.normal(7, 4, scale=20.0), draw.normal(7, 3))
     # Queries of very different lengths: the rows' maxima are hundreds apart
@@ -112,7 +112,7 @@ def _(draw):
     yield call(draw.uniform(3, 4, low=0.5, high=1.5), keys, draw.normal(6, 2))
 
 
-@attention.criterion("gradients", points=0.5)
+@attention.criterion("gradients", points=0.75)
 def _(draw):
     yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3)).with_gradients()
     # The scores of one key are so far below the rest that their exponentials are 0
@@ -120,7 +120,7 @@ def _(draw):
     yield call(draw.uniform(4, 4, low=0.5, high=1.5), keys, draw.normal(6, 3)).with_gradients()
 
 
-@attention.criterion("gradients of batches", points=0.5)
+@attention.criterion("gradients of batches", points=0.5, tries="leading")
 def _(draw):
     yield call(draw.normal(2, 3, 5), draw.normal(2, 6, 5), draw.normal(2, 6, 4)).with_gradients()
 
@@ -141,4 +141,10 @@ def _(draw):
     yield call(draw.normal(4, 3), draw.normal(4, 3), draw.normal(4, 3)).does_not_mutate()
     yield call(*(non_contiguous(draw.normal(*shape)) for shape in ((5, 4), (6, 4), (6, 3)))).does_not_mutate()
     # Leading dimensions in another order in memory, which `view` cannot merge
-    yield call(*(draw.normal(3, 2, *shape).transpose(0, 1) for shape in ((5, 4), (7, 4), (7, 6)))).does_not_mutate()
+    turned = [draw.normal(3, 2, *shape).transpose(0, 1) for shape in ((5, 4), (7, 4), (7, 6))]
+    yield call(*turned).tries("leading").does_not_mutate()
+
+
+@attention.sizes(points=0.25, T=(1, 5, 200), S=(1, 7, 200), Dk=(1, 4, 200), Dv=(1, 3, 200))
+def _(draw, T, S, Dk, Dv):
+    return call(draw.normal(T, Dk), draw.normal(S, Dk), draw.normal(S, Dv))

@@ -7,7 +7,7 @@ from .contract import attention
 right = attention.alternative("three_lines")
 
 right.mistake("scales_the_scores", {"key.mT": "key.mT / query.shape[-1] ** 0.5"}, loses="output").feedback(
-    "You divide the scores by √K, so the weights are flatter than they should be. Scaling is lesson 4; "
+    "You divide the scores by √Dk, so the weights are flatter than they should be. Scaling is lesson 4; "
     "`F.scaled_dot_product_attention` does it unless you pass `scale=1.0`."
 )
 right.mistake("normalises_over_the_queries", {"dim=-1": "dim=-2"}, loses="output").feedback(
@@ -61,9 +61,12 @@ right.mistake(
     "dimensions. Count dimensions from the end, and multiply with `@`."
 )
 right.mistake(
-    shapes.squeezed, {"weights @ value, weights": "(weights @ value).squeeze(), weights.squeeze()"}, loses="one query"
+    shapes.squeezed,
+    {"weights @ value, weights": "(weights @ value).squeeze(), weights.squeeze()"},
+    loses="one query",
+    clause="single",
 )
-right.mistake(numbers.exponentials_overflow, loses="large").patch("""
+right.mistake(numbers.exponentials_overflow, loses="large", clause="large").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + e = torch.exp(query @ key.mT)
 + weights = e / e.sum(-1, keepdim=True)
@@ -95,16 +98,22 @@ right.mistake(arguments.argument_changed(what="the query"), loses="arguments").p
   weights = torch.softmax(query @ key.mT, dim=-1)
 + query.data.sub_(query.data.mean())
 """)
-right.mistake(shapes.all_dimensions_reversed(what="key"), loses="any leading").patch("""
-- weights = torch.softmax(query @ key.mT, dim=-1)
-+ weights = torch.softmax(query @ key.permute(*reversed(range(key.ndim))), dim=-1)
-""")
+# As `key.T` does, the line of lesson 0, where there was one sentence; PyTorch warns of it
+right.mistake(
+    shapes.all_dimensions_reversed(what="key"),
+    {"key.mT": "key.permute(*reversed(range(key.ndim)))"},
+    loses="any leading",
+    clause="leading",
+).feedback(
+    "You reverse all dimensions of the keys, those of the batch, too, as `key.T` does. In lesson 0 there was only one "
+    "sentence. Swap only the last two dimensions: `mT`, or `transpose(-2, -1)`."
+)
 right.mistake("lets_the_built_in_scale_the_scores", loses="output").patch("""
 - return weights @ value, weights
 + return F.scaled_dot_product_attention(query, key, value), weights
 """).feedback(
     "You compute the output with weights other than those you return. The built-in attention divides the scores by "
-    "the root of K by default. The weights you return are right."
+    "the root of Dk by default. The weights you return are right."
 )
 right.mistake("multiplies_in_the_wrong_order", {"weights @ value": "value @ weights"}, loses="output").feedback(
     "You multiply the values by the weights in the wrong order. A row of weights mixes the rows of `value`, so the "
@@ -235,7 +244,7 @@ right.mistake("transposes_the_values", {"@ value": "@ value.mT"}, loses="output"
 )
 right.mistake(
     "divides_by_the_root_of_the_values_width", {"key.mT": "key.mT / value.shape[-1] ** 0.5"}, loses="output"
-).feedback("You divide the scores by the root of V, the width of the values. Here they are not scaled at all.")
+).feedback("You divide the scores by the root of Dv, the width of the values. Here they are not scaled at all.")
 keeps_its_last_result(right, loses="output")
 right.mistake(
     shapes.reshaped_keys, {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses="output"

@@ -54,7 +54,7 @@ embed.example(
 )
 
 
-@embed.criterion("the rows that the ids name", points=0.5)
+@embed.criterion("the rows that the ids name", points=1)
 def _(draw):
     yield call(torch.tensor([6, 0, 2, 2, 5]), draw.normal(7, 3))
     yield call(ids(draw, 4, 9), draw.normal(4, 6))
@@ -74,7 +74,7 @@ def _(draw):
     yield s.case().label("the second of two calls, between which the numbers of the table have changed")
 
 
-@embed.criterion("ids of any shape", points=0.5)
+@embed.criterion("ids of any shape", points=1, tries="shape")
 def _(draw):
     # The last row is not among them, so the largest id does not give the length of the table
     yield call(draw.integers(0, 6, 2, 5), draw.normal(7, 3))
@@ -84,10 +84,10 @@ def _(draw):
     yield call(draw.integers(0, 5, 3, 1), draw.normal(6, 2))
 
 
-@embed.criterion("gradients reach the rows, and add up", points=1)
+@embed.criterion("gradients reach the rows, and add up", points=0.75)
 def _(draw):
     yield call(torch.cat([draw.permutation(7)[:4], torch.tensor([7])]), draw.normal(8, 3)).with_gradients()
-    yield call(torch.tensor([4, 0, 4, 1, 4, 0]), draw.normal(5, 6)).with_gradients()
+    yield call(torch.tensor([4, 0, 4, 1, 4, 0]), draw.normal(5, 6)).with_gradients().tries("repeats")
 
 
 @embed.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
@@ -104,3 +104,8 @@ def _(draw):
     yield call(torch.tensor([6, 0, 3]), draw.normal(7, 4, scale=30.0)).does_not_mutate()
     yield call(ids(draw, 7, 4), non_contiguous(draw.normal(7, 5))).does_not_mutate()
     yield call(non_contiguous(ids(draw, 9, 4, 3)), draw.normal(9, 5)).does_not_mutate()
+
+
+@embed.sizes(points=0.25, N=(1, 7, 5000), D=(1, 3, 300), n_ids=(1, 5, 300))
+def _(draw, N, D, n_ids):
+    return call(draw.integers(0, N, n_ids), draw.normal(N, D))

@@ -12,11 +12,11 @@ right.mistake("takes_columns", {"[token_ids]": "[:, token_ids]"}, loses="the row
 right.mistake("counts_from_one", {"[token_ids]": "[token_ids - 1]"}, loses="the rows").feedback(
     "You count the ids from 1, so every token gets its neighbour's vector. Token 0 has row 0."
 )
-right.mistake(gradients.cut(what="the table"), loses="gradients").patch("""
+right.mistake(gradients.cut(what="the table"), loses="gradients", clause="gradients").patch("""
 - return table[token_ids]
 + return nn.Embedding.from_pretrained(table)(token_ids)
 """)
-right.mistake("averages_the_gradients", loses="gradients").patch("""
+right.mistake("averages_the_gradients", loses="gradients", clause="repeats").patch("""
 - return table[token_ids]
 + return F.embedding(token_ids, table, scale_grad_by_freq=True)
 """).feedback("You *average* the gradients of a token that occurs several times. They must add up.")
@@ -38,7 +38,7 @@ right.mistake("takes_one_list_only", loses="ids of any shape").patch("""
 """).feedback(
     "Your function works for one list of ids only. Ids may have any shape: two sentences are ids of shape `(2, T)`."
 )
-right.mistake("goes_through_a_single_id", loses="ids of any shape").patch("""
+right.mistake("goes_through_a_single_id", loses="ids of any shape", clause="shape").patch("""
 - return table[token_ids]
 + return torch.stack([table[i] for i in token_ids])
 """).feedback(
@@ -68,7 +68,7 @@ right.mistake(
 ).feedback(
     "You make a new `nn.Embedding`, which starts with random numbers. Use the rows of the table that you receive."
 )
-right.mistake(numbers.result_float64(of="the table"), loses="float64")
+right.mistake(numbers.result_float64(of="the table"), loses="float64", clause="dtype")
 right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(shapes.view_of_strided, loses="arguments").patch("""
 - return table[token_ids]
@@ -130,3 +130,20 @@ def embed(token_ids, table):
     "still the same tensor, but its numbers change. Look them up in every call."
 )
 right.mistake(shapes.squeezed, {"[token_ids]": "[token_ids].squeeze()"}, loses=("the rows", "ids of any"))
+embed.mistake(
+    numbers.default_device(where="`table`", what="the range of ids", how="`device=table.device`"),
+    loses="float64",
+    clause="device",
+).full_code("""
+def embed(token_ids, table):
+    return (token_ids[..., None] == torch.arange(len(table))).to(table.dtype) @ table
+""")
+embed.mistake(arguments.argument_changed("unsqueezes_the_ids"), loses="arguments", clause="purity").full_code("""
+def embed(token_ids, table):
+    token_ids.unsqueeze_(-1)
+    matches = token_ids == torch.arange(len(table), device=table.device)
+    return matches.to(table.dtype) @ table
+""").feedback(
+    "You add a dimension to the ids in place, so the caller's ids have another shape afterwards. Methods that end in "
+    "`_` change their tensor: `unsqueeze` returns a new one."
+)

@@ -4,13 +4,13 @@ import math
 
 import torch
 
-from grading.exercises.exercise import EXERCISE, Script, exercise, method, non_contiguous
+from grading.exercises.exercise import EXERCISE, Script, method, non_contiguous, step
 
 from .cases import case, conditioned, crowded, weights_of
 
-query_for = exercise(
+query_for = step(
     "query_for",
-    see="7. Design a query",
+    see="8. Design a query (extra)",
     hints=(
         "Which scores should the targets have, and which the other keys? Write down the vector of wanted scores, one "
         "number per key, before you think of the query.",
@@ -65,7 +65,7 @@ def _():
     )
 
 
-@query_for.criterion("one value", points=1)
+@query_for.criterion("one value")
 def _(draw):
     yield case(crowded(draw, 5, 5, first=3), 3)
     yield case(crowded(draw, 4, 4, first=0), 2)
@@ -73,7 +73,7 @@ def _(draw):
     yield case(3 * torch.eye(3)[draw.permutation(3)], draw.integer(0, 3))
 
 
-@query_for.criterion("the average of several values", points=1)
+@query_for.criterion("the average of several values")
 def _(draw):
     yield case(crowded(draw, 5, 5, first=1), 4, 1)
     yield case(crowded(draw, 6, 6, first=2), *draw.permutation(6)[:3])
@@ -83,7 +83,7 @@ def _(draw):
     yield case(crowded(draw, 12, 12, first=8), 8, 3, 11, 0, 5, 6)
 
 
-@query_for.criterion("fewer keys than dimensions", points=1)
+@query_for.criterion("fewer keys than dimensions")
 def _(draw):
     # No keys with equal or empty columns: lstsq's default driver may then get the rank wrong, and a right answer would
     # lose (https://github.com/pytorch/pytorch/issues/187411).
@@ -93,7 +93,7 @@ def _(draw):
     yield case(conditioned(draw, 2, 5, 6.0, torch.float32), draw.integer(0, 2))
 
 
-@query_for.criterion("keys of any length", points=0.5)
+@query_for.criterion("keys of any length")
 def _(draw):
     yield case(conditioned(draw, 4, 6, 8.0, torch.float32), 0, 2)
     yield case(1e-5 * crowded(draw, 5, 5, first=0), 3, 1)
@@ -101,7 +101,7 @@ def _(draw):
     yield case(conditioned(draw, 4, 5, 10.0, torch.float32, scale=300.0), 3, 0, 1)
 
 
-@query_for.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
+@query_for.criterion("float64 stays float64, float32 float32, on any device", check_types=True)
 def _(draw):
     yield case(crowded(draw, 4, 5, first=1), 2)
     yield case(crowded(draw, 4, 5, first=1), 2).device_only()
@@ -111,7 +111,7 @@ def _(draw):
     yield case(conditioned(draw, 6, 6, 90.0, torch.float64, scale=5.0), draw.integer(0, 6))
 
 
-@query_for.criterion("many keys, one key, or all of them", points=0.5)
+@query_for.criterion("many keys, one key, or all of them")
 def _(draw):
     yield case(crowded(draw, 20, 26, first=7), 11)
     yield case(draw.normal(1, 4), 0)
@@ -119,7 +119,7 @@ def _(draw):
     yield case(crowded(draw, 4, 6, first=2), 2, 0, 3, 1)
 
 
-@query_for.criterion("arguments, contiguous or not, stay as they were", points=0.5)
+@query_for.criterion("arguments, contiguous or not, stay as they were")
 def _(draw):
     for count, width, wanted, laid in (
         (12, 12, [7, 2, 10, 0, 5, 8], torch.clone),  # enough for scores of 100,000 to show always

@@ -119,7 +119,7 @@ right.mistake(arguments.argument_changed("empties_the_list_of_targets"), loses="
 +     scores[targets.pop()] = 20.0
 """).feedback("You change an argument: `keys` in place, or the list of targets, which you empty. Work on new ones.")
 right.mistake("returns_a_column", {"len(keys)": "len(keys), 1"}, loses=EVERYWHERE).feedback(
-    "You return a column of shape (K, 1), as solvers for several right-hand sides do. A query has shape (K,)."
+    "You return a column of shape (Dk, 1), as solvers for several right-hand sides do. A query has shape (Dk,)."
 )
 right.mistake(
     "fetches_the_neighbours", {"[targets]": "[[target - 1 for target in targets]]"}, loses=EVERYWHERE
@@ -171,5 +171,5 @@ right.mistake(
 )
 right.mistake(
     "returns_a_row", {"torch.linalg.pinv(keys) @ scores": "(torch.linalg.pinv(keys) @ scores)[None]"}, loses=EVERYWHERE
-).feedback("You return a matrix of one row, (1, K). A query has shape (K,).")
+).feedback("You return a matrix of one row, (1, Dk). A query has shape (Dk,).")
 right.mistake(shapes.result_squeezed, loses="many keys")

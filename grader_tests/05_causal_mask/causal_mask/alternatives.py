@@ -4,63 +4,41 @@ import torch
 from torch import nn
 
 
+# %% by_triu
+def causal_mask(T):
+    return torch.ones(T, T, dtype=torch.bool).triu(1)
+
+
 # %% comparing_places
-def causal_mask(T, S=None, device=None):
-    S = S if S is not None else T
-    if not T <= S:
-        raise ValueError(f"expected S >= T, but T={T} and S={S}")
-    i, j = torch.arange(T, device=device), torch.arange(S, device=device)
-    return (i.unsqueeze(1) + (S - T)).lt(j.unsqueeze(0))
+def causal_mask(T):
+    i, j = torch.arange(T), torch.arange(T)
+    return i.unsqueeze(1).lt(j.unsqueeze(0))
 
 
 # %% with_two_loops
-def causal_mask(T, S=None, device=None):
-    if S is None:
-        S = T
-    elif S < T:
-        raise ValueError("S = " + str(S) + " is too small")
+def causal_mask(T):
     rows = []
     for i in range(T):
-        rows.append([j > S - T + i for j in range(S)])
-    return torch.tensor(rows, device=device)
+        rows.append([j > i for j in range(T)])
+    return torch.tensor(rows)
 
 
-# %% last_rows_of_the_square
+# %% what_is_minus_infinity
 INF = float("inf")
 
 
-def causal_mask(T, S=None, device=None):
-    S = T if S is None else S
-    if T > S:
-        raise ValueError(f"T must be at most {S}, not T={T}")
-    square = nn.Transformer.generate_square_subsequent_mask(S, device=device)
-    return square[S - T :] == -INF
+def causal_mask(T):
+    return nn.Transformer.generate_square_subsequent_mask(T) == -INF
 
 
 # %% not_the_lower_triangle
-def causal_mask(T, S=None, device=None):
-    S = T if S is None else S
-    if S - T < 0:
-        raise ValueError(f"S ({S}) < T ({T})")
-    return ~torch.tril(torch.full((T, S), True), diagonal=S - T).to(device)
-
-
-# %% by_counting_along_rows
-def causal_mask(T, S=None, device=None):
-    S = T if S is None else S
-    if S < T:
-        raise ValueError(f"S: {S}; T: {T}")
-    return torch.eye(S, dtype=torch.int64, device=device)[-T:].cumsum(1).roll(1, 1).tril(S - 1).bool() & (
-        torch.arange(S, device=device) > 0
-    )
+def causal_mask(T):
+    return ~torch.tril(torch.full((T, T), True))
 
 
 # %% filling_row_by_row
-def causal_mask(T, S=None, device=None):
-    S = T if S is None else S
-    if S < T:
-        raise ValueError(f"S is {S}, T is {T}")
-    mask = torch.zeros((T, S), dtype=torch.bool, device=device)
+def causal_mask(T):
+    mask = torch.zeros((T, T), dtype=torch.bool)
     for i, row in enumerate(mask):
-        row[S - T + i + 1 :] = True
+        row[i + 1 :] = True
     return mask

@@ -3,6 +3,26 @@
 import torch
 import torch.nn.functional as F
 
+
+# %% by_masked_fill
+def masked_softmax(scores, mask):
+    filled = scores.masked_fill(mask, float("-inf"))
+    return torch.softmax(filled, dim=-1)
+
+
+# %% by_adding
+def masked_softmax(scores, mask):
+    bias = torch.zeros_like(scores).masked_fill(mask, float("-inf"))
+    return (scores + bias).softmax(-1)
+
+
+# %% with_rows_that_are_blocked
+def masked_softmax(scores, mask):
+    empty = mask.all(dim=-1, keepdim=True)
+    seen = scores.masked_fill(mask & ~empty, float("-inf"))
+    return torch.softmax(seen, dim=-1).masked_fill(mask, 0.0)
+
+
 # %% wiping_nan_off_what_was_filled
 INF = float("inf")
 

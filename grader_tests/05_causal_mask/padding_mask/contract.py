@@ -1,15 +1,15 @@
-"""`padding_mask`: True at positions at or past each sentence's length."""
+"""`padding_mask`, a step: True at positions at or past each sentence's length."""
 
 import torch
 
-from grading.exercises.exercise import EXERCISE, Script, call, exercise, helper, non_contiguous, student
+from grading.exercises.exercise import EXERCISE, Script, call, helper, non_contiguous, step, student
 
 from ...shared import BUILT_IN
 
-padding_mask = exercise(
+padding_mask = step(
     "padding_mask",
     forbidden=BUILT_IN,
-    see="Exercise: `padding_mask(lengths, S)`",
+    see="Exercise: `padding_mask(lengths, S)` (extra)",
     hints=(
         "Which of the positions 0, 1, 2 and 3 hold padding in a sentence of length 2? Of length 0? Of length 4?",
         "Compare a row of positions with a column of numbers, as in `causal_mask`. Here the numbers are the lengths.",
@@ -29,7 +29,7 @@ padding_mask.example("lengths 1 and 3", call(torch.tensor([1, 3]), 3), check_typ
 padding_mask.example("lengths 4, 0 and 2, in five columns", call(torch.tensor([4, 0, 2]), 5))
 
 
-@padding_mask.criterion("True at and past each length", points=1)
+@padding_mask.criterion("True at and past each length")
 def _(draw):
     yield call(torch.tensor([2, 5, 1, 4]), 7)
     yield call(1 + draw.permutation(8)[:5], 9)
@@ -42,7 +42,7 @@ def _(draw):
     yield call(draw.integers(100, 290, 3), 300)
 
 
-@padding_mask.criterion("from empty to full", points=1)
+@padding_mask.criterion("from empty to full")
 def _(draw):
     yield call(torch.tensor([5, 0, 3]), 5)
     yield call(torch.tensor([0]), 4)
@@ -51,7 +51,7 @@ def _(draw):
     yield call(draw.integers(0, 12, 7), 11)
 
 
-@padding_mask.criterion("boolean, on the device of the lengths", points=0.5, check_types=True)
+@padding_mask.criterion("boolean, on the device of the lengths", check_types=True)
 def _(draw):
     yield call(torch.tensor([1, 4, 2]), 6)
     script = Script(lengths=torch.tensor([2, 4, 1]))
@@ -60,7 +60,7 @@ def _(draw):
     yield made.label("padding_mask(lengths (3,), 5), while another device is PyTorch's default")
 
 
-@padding_mask.criterion("the lengths are left alone", points=0.5)
+@padding_mask.criterion("the lengths are left alone")
 def _(draw):
     yield call(torch.tensor([2, 4, 1]), 6).does_not_mutate()
     # Criteria above check the results for an empty and a full sentence

@@ -8,29 +8,29 @@ def padding_mask(lengths, S):
     return (torch.arange(S, device=lengths.device) >= lengths[:, None])[:, None, None, :]
 """)
 
-right.mistake("misses_the_first_pad", {" >= lengths": " > lengths"}, loses="True at and past").feedback(
+right.mistake("misses_the_first_pad", {" >= lengths": " > lengths"}).feedback(
     "You leave the first padding position of each sentence open. A sentence of length n has the positions 0 to n - "
     "1, so position n is padding."
 )
-right.mistake("blocks_the_last_word", {"[:, None]": "[:, None] - 1"}, loses="True at and past").feedback(
+right.mistake("blocks_the_last_word", {"[:, None]": "[:, None] - 1"}).feedback(
     "You block the last word of each sentence. A sentence of length n has the positions 0 to n - 1."
 )
-right.mistake(masks.inverted(see="5. Two opposite conventions"), {">= lengths": "< lengths"}, loses="True at and past")
-padding_mask.mistake("without_heads_and_queries", loses="True at and past").full_code("""
+right.mistake(masks.inverted(see="1. Each word sees only the past"), {">= lengths": "< lengths"})
+padding_mask.mistake("without_heads_and_queries").full_code("""
 def padding_mask(lengths, S):
     return torch.arange(S, device=lengths.device) >= lengths[:, None]
 """).feedback(
     "Your mask has shape (B, S), without dimensions for heads and queries. Scores are (B, H, T, S), so the mask "
     "needs two dimensions of size 1 in the middle."
 )
-right.mistake("without_heads", {"None, :": ":"}, loses="True at and past").feedback(
+right.mistake("without_heads", {"None, :": ":"}).feedback(
     "Your mask has shape (B, 1, S), with one dimension too few. It needs a dimension for the heads *and* one for "
     "the queries."
 )
-right.mistake("blocks_queries", {"None, :": ":, None"}, loses="True at and past").feedback(
+right.mistake("blocks_queries", {"None, :": ":, None"}).feedback(
     "Your mask blocks queries instead of keys. Padding is about *keys*, which are the last dimension."
 )
-padding_mask.mistake("blocks_queries_and_keys", loses="True at and past").full_code("""
+padding_mask.mistake("blocks_queries_and_keys").full_code("""
 def padding_mask(lengths, S):
     pads = torch.arange(S, device=lengths.device) >= lengths[:, None]
     return (pads[:, :, None] | pads[:, None, :])[:, None]
@@ -39,19 +39,19 @@ def padding_mask(lengths, S):
     "keys only.",
     see="A row with nothing to see",
 )
-right.mistake(
-    "as_wide_as_the_longest", {"torch.arange(S,": "torch.arange(int(lengths.max()),"}, loses="True at and past"
-).feedback("Your mask has only as many columns as the longest sentence has words. It must have `S` columns.")
-right.mistake("padding_on_the_left", {" >= lengths": " < S - lengths"}, loses="True at and past").feedback(
+right.mistake("as_wide_as_the_longest", {"torch.arange(S,": "torch.arange(int(lengths.max()),"}).feedback(
+    "Your mask has only as many columns as the longest sentence has words. It must have `S` columns."
+)
+right.mistake("padding_on_the_left", {" >= lengths": " < S - lengths"}).feedback(
     "You block the beginning of each sentence. Padding fills the *end*."
 )
-right.mistake("never_empty", {">= lengths": ">= lengths.clamp(min=1)"}, loses="from empty").feedback(
+right.mistake("never_empty", {">= lengths": ">= lengths.clamp(min=1)"}).feedback(
     "You leave one position open in a sentence of length 0. It has no word, so its whole row is blocked."
 )
-right.mistake("never_full", {">= lengths": ">= lengths.clamp(max=S - 1)"}, loses="from empty").feedback(
+right.mistake("never_full", {">= lengths": ">= lengths.clamp(max=S - 1)"}).feedback(
     "You block the last word of a full sentence. With the length S, nothing is padding."
 )
-padding_mask.mistake("blocks_a_full_sentence", loses="from empty").full_code("""
+padding_mask.mistake("blocks_a_full_sentence").full_code("""
 def padding_mask(lengths, S):
     mask = torch.zeros(len(lengths), 1, 1, S, dtype=torch.bool, device=lengths.device)
     for row, n in zip(mask, lengths):
@@ -61,23 +61,22 @@ def padding_mask(lengths, S):
     "You block every position of a full sentence. If you count from the end, as in `row[-pads:]`, no padding gives "
     "`row[0:]`, which is everything."
 )
-padding_mask.mistake(masks.to_add, loses="True at and past").full_code("""
+padding_mask.mistake(masks.to_add).full_code("""
 def padding_mask(lengths, S):
     pads = torch.arange(S, device=lengths.device) >= lengths[:, None]
     return torch.zeros(len(lengths), 1, 1, S).masked_fill(pads[:, None, None, :], float("-inf"))
 """)
-right.mistake(masks.of_numbers, {":]": ":].NUMBER()"}, loses="boolean").for_each(NUMBER=("long", "float", "int"))
+right.mistake(masks.of_numbers, {":]": ":].NUMBER()"}).for_each(NUMBER=("long", "float", "int"))
 right.mistake(
     numbers.default_device(where="`lengths`", what="the positions", how="`device=lengths.device`"),
     {"S, device=lengths.device": "S"},
-    loses="boolean",
 )
-padding_mask.mistake(arguments.argument_changed(what="the lengths"), loses="the lengths").full_code("""
+padding_mask.mistake(arguments.argument_changed(what="the lengths")).full_code("""
 def padding_mask(lengths, S):
     lengths -= 1
     return (torch.arange(S, device=lengths.device) > lengths[:, None])[:, None, None, :]
 """)
-padding_mask.mistake("remembers_a_mask_of_this_shape", loses="True at and past").full_code("""
+padding_mask.mistake("remembers_a_mask_of_this_shape").full_code("""
 masks = {}
 
 

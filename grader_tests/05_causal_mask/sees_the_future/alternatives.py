@@ -3,7 +3,7 @@
 import torch
 
 
-# %% token_by_token
+# %% token_by_token uses values
 def sees_the_future(attention, x):
     before = attention(x)
     for j in range(1, x.shape[0]):
@@ -25,7 +25,7 @@ def sees_the_future(attention, x):
     return False
 
 
-# %% jacobian_by_reverse_mode
+# %% jacobian_by_reverse_mode uses differentiable
 def sees_the_future(attention, x):
     T = x.size(0)
     J = torch.func.jacrev(attention)(x.detach())

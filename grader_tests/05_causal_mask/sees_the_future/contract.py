@@ -59,7 +59,7 @@ sees_the_future.example(
 )
 
 
-@sees_the_future.criterion("right and wrong masks", points=1)
+@sees_the_future.criterion("right and wrong masks", points=1.5)
 def _(draw):
     T, D = 6, 4
     open_ = torch.zeros(T, T)
@@ -81,7 +81,7 @@ def _(draw):
         yield asked(f"suspect {letter}", sample_model("suspect", letter=letter), draw.normal(7, 3))
 
 
-@sees_the_future.criterion("a leak at one place only", points=1)
+@sees_the_future.criterion("a leak at one place only", points=1.25, tries="pair")
 def _(draw):
     T = draw.integer(5, 8)
     middle = draw.integer(1, T - 2)
@@ -98,7 +98,7 @@ def _(draw):
     yield asked(text, sample_model("biased_attention", bias=bias), near(draw, 9, 4))
 
 
-@sees_the_future.criterion("a leak in some features only, or one that cancels", points=1)
+@sees_the_future.criterion("a leak in some features only, or one that cancels", points=1.5, tries="entries")
 def _(draw):
     T, D = 5, 4
     one = torch.zeros(D, D)
@@ -138,7 +138,7 @@ def _(draw):
     yield leaks(past(draw, T), silent)
 
 
-@sees_the_future.criterion("weak leaks, strong pasts", points=0.5)
+@sees_the_future.criterion("weak leaks, strong pasts", points=0.75)
 def _(draw):
     for size in (2e-4, -2e-4):
         T = draw.integer(6, 9)
@@ -151,14 +151,16 @@ def _(draw):
     yield asked("a function that gives 0", sample_model("mixture", matrix=torch.zeros(4, 4)), draw.normal(4, 3))
 
 
-@sees_the_future.criterion("True or False, x is left alone, and one token has no future", points=0.5, check_types=True)
+@sees_the_future.criterion(
+    "True or False, x is left alone, and one token has no future", points=0.75, tries="bool", check_types=True
+)
 def _(draw):
     yield leaks(leaking(draw, 5, 2, 3, 0.5), draw.normal(5, 3), "half of token 3 added to output 2").does_not_mutate()
     causal = sample_model("biased_attention", bias=future(6))
     yield asked("attention with a causal mask", causal, draw.normal(6, 2)).does_not_mutate()
-    yield leaks(draw.normal(1, 1), draw.normal(1, 4)).does_not_mutate()
+    yield leaks(draw.normal(1, 1), draw.normal(1, 4)).does_not_mutate().tries("bool", "single")
     single = sample_model("biased_attention", bias=torch.zeros(1, 1))
-    yield asked("attention without a mask", single, non_contiguous(draw.normal(1, 3)))
+    yield asked("attention without a mask", single, non_contiguous(draw.normal(1, 3))).tries("bool", "single")
     ahead = sample_model("biased_attention", bias=future(5, ahead=1))
     text = "attention whose mask leaves the next key open"
     yield asked(text, ahead, non_contiguous(near(draw, 5, 3))).does_not_mutate()
@@ -167,3 +169,11 @@ def _(draw):
     s.call(EXERCISE, s.attention, s.x)
     s.call(helper("attribute"), s.x, "requires_grad", name="requires_grad")
     yield s.case().label("whether x requires a gradient after sees_the_future(attention, x)")
+
+
+@sees_the_future.sizes(points=0.25, T=(1, 5, 20), D=(1, 3, 12))
+def _(draw, T, D):
+    if T == 1:
+        return leaks(past(draw, T), draw.normal(T, D))
+    i = draw.integer(0, T - 1)
+    return leaks(leaking(draw, T, i, T - 1, 0.5), draw.normal(T, D), f"half of the last token added to output {i}")

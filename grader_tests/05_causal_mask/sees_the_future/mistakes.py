@@ -72,7 +72,7 @@ def sees_the_future(attention, x):
     "You add up the outputs before you compare them, so opposite changes cancel.",
     see="6. Catch a leak",
 )
-sees_the_future.mistake("watches_the_first_feature_only", loses="a leak in some").full_code("""
+sees_the_future.mistake("watches_the_first_feature_only", loses="a leak in some", clause="entries").full_code("""
 def sees_the_future(attention, x):
     jacobian = torch.autograd.functional.jacobian(attention, x)[:, 0, :, 0]
     return bool((jacobian.abs().triu(1) > 1e-5).any())
@@ -108,7 +108,7 @@ def sees_the_future(attention, x):
     "shorter text, which it may not even accept.",
     see="6. Catch a leak",
 )
-right.mistake(results.tensor_for_bool, loses="True or").patch("""
+right.mistake(results.tensor_for_bool, loses="True or", clause="bool").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + return (influence.triu(1) > 1e-5).any()
 """)
@@ -127,7 +127,7 @@ right.mistake(arguments.argument_changed("marks_x"), loses="True or").patch("""
     "After the call, `x` requires gradients, which it did not before. `requires_grad_` changes its tensor, like every "
     "method whose name ends in `_`. Work on a copy."
 )
-right.mistake("fails_on_one_token", loses="True or").patch("""
+right.mistake("fails_on_one_token", loses="True or", clause="single").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + rows, columns = torch.triu_indices(len(x), len(x), 1)
 + return bool(influence[rows, columns].max() > 1e-5)
@@ -225,7 +225,9 @@ right.mistake("takes_features_for_places", {"amax((1, 3))": "amax((0, 2))"}, los
     "of the Jacobian, and find the dimensions of the positions.",
     see="6. Catch a leak",
 )
-right.mistake("stops_before_the_last_two", {"influence.triu": "influence[:-2].triu"}, loses="a leak at one").feedback(
+right.mistake(
+    "stops_before_the_last_two", {"influence.triu": "influence[:-2].triu"}, loses="a leak at one", clause="pair"
+).feedback(
     "You never check the last pair: the second-to-last output may see the last token. Check where your `range` ends.",
     see="6. Catch a leak",
 )

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from course import figures
 from course.figures import base
 from course.models import small_lm
-from course.models.right_functions.lesson_05 import causal_mask, masked_softmax
+from course.models.right_functions.lesson_05 import causal_mask, last_queries_mask
 from course.models.right_functions.lesson_07 import apply_rope
 from course.models.right_functions.lesson_14 import min_p, top_p
 from course.sample_models import sentence
@@ -52,7 +52,6 @@ def heated(scores, tau):
         (lambda: figures.shares.three_logarithms(torch.log_softmax), "a straight line to 150"),
         (lambda: figures.distributions.heated(heated, torch.zeros(3), "abc", temperature=2.0), "shared by 3.0 words"),
         (lambda: figures.distributions.soft_dictionary(heated), "τ = 20: 6 h 0.2"),
-        (lambda: figures.qkv.one_average(lambda x, i: heated(x @ x[i], 1) @ x, X, WORDS), "bank 3.25"),
         (lambda: figures.qkv.fetched(scaled, lambda keys, to: 100 * keys[to].sum(0)), "in the centre"),
         (lambda: figures.qkv.so_far("scaling", scaled, *figures.qkv.of_sentence()), "scores"),
         (lambda: figures.scaling.of_widths((16, 1024)), "16, 1024"),
@@ -60,7 +59,7 @@ def heated(scores, tau):
         (figures.scaling.three_scales, "Equal weights would have the entropy 2.77"),
         (lambda: figures.scaling.side_by_side(scaled, *torch.rand(3, 4, 64)), "divided by √64"),
         (lambda: figures.scaling.learned(lambda scale: torch.tensor([2.0, scale])), "width 256"),
-        (lambda: figures.masks.newest_word(causal_mask, WORDS, S=2), "boat sees 2 of 2 words"),
+        (lambda: figures.masks.newest_word(last_queries_mask, WORDS, S=2), "boat sees 2 of 2 words"),
         (lambda: figures.masks.let_through(MASK, torch.zeros(6, 6), fill=0.0, times=1), "0.8333 of a row"),
         (lambda: figures.multi_head.six_ways(SMALL, SMALL.view(4, 2, 3).mT.movedim(2, 0)), "reshape(4, 2, 3)"),
         (lambda: figures.rope.six_positions(turn), "0: 14°, 1: 71°"),
@@ -90,19 +89,6 @@ def test_what_a_learner_computes_is_drawn():
         )
         assert right != wrong
         assert sum(right) == pytest.approx(1)
-
-
-def test_a_blocked_row_is_told_before_and_after_the_repair():
-    functions = (lambda s, m: s.masked_fill(m, -torch.inf).softmax(-1), masked_softmax)
-
-    def gradient_of(f):
-        return None, torch.full((2, 2), 1.0 if f is functions[1] else torch.nan)
-
-    figure = figures.masks.blocked_row(functions, X @ X.T, MASK, gradient_of, WORDS)
-    alt, caption = base.described(figure)
-    assert "row 3 of the weights is NaN, and 0 of 4 entries" in alt
-    assert "blocked, without weights, and 4 of 4 entries" in alt
-    assert caption == "The sum of row 3 is now 0."
 
 
 def test_dropout_is_seen_in_training_mode_only():

@@ -9,11 +9,8 @@ from course import begin
 from course.notebook import catalog, check, hand_in, progress, session
 
 RIGHT = """
-def sliding_window(T, width, device=None):
-    if width < 1:
-        raise ValueError(f"width is {width}")
-    square = torch.ones(T, T, dtype=torch.bool, device=device)
-    return square.triu(1) | square.tril(-width)
+def padding_mask(lengths, S):
+    return (torch.arange(S, device=lengths.device) >= lengths[:, None])[:, None, None, :]
 """
 
 
@@ -27,26 +24,26 @@ def names(monkeypatch):
 
 
 def test_it_is_not_among_the_exercises_of_the_grade():
-    assert "sliding_window" in catalog.steps_of("05_causal_mask")
-    assert "sliding_window" not in catalog.exercises_of("05_causal_mask")
+    assert "padding_mask" in catalog.steps_of("05_causal_mask")
+    assert "padding_mask" not in catalog.exercises_of("05_causal_mask")
 
 
 def test_an_untouched_one_is_not_started(names, capsys):
-    check.check(names["sliding_window"])
-    assert "○ sliding_window: not started (without points)." in capsys.readouterr().out
+    check.check(names["padding_mask"])
+    assert "○ padding_mask: not started (without points)." in capsys.readouterr().out
 
 
 def test_a_right_one_passes_without_points(names, capsys):
     exec(RIGHT, names)
-    assert check.check(names["sliding_window"], full=True) is None
+    assert check.check(names["padding_mask"], full=True) is None
     told = capsys.readouterr().out
-    assert told.startswith("☑ sliding_window: passes (without points).") and " of " not in told
+    assert told.startswith("☑ padding_mask: passes (without points).") and " of " not in told
 
 
 def test_a_known_mistake_is_named(names, capsys):
-    exec(RIGHT.replace("tril(-width)", "tril(-width - 1)"), names)
-    check.check(names["sliding_window"])
-    assert "Your window is one key too wide" in capsys.readouterr().out
+    exec(RIGHT.replace(">=", ">"), names)
+    check.check(names["padding_mask"])
+    assert "You leave the first padding position of each sentence open" in capsys.readouterr().out
 
 
 def test_progress_counts_it_apart_from_points(names):

@@ -139,13 +139,6 @@ def test_projections_with_the_weights_of_torch_attention_do_the_same():
         torch.testing.assert_close(got, wanted)
 
 
-def test_a_noisy_layer_draws_in_training_mode_only():
-    layer, x = sample_models.Noisy(0.5), torch.ones(20, 10)
-    assert set(layer(x).unique().tolist()) == {0.0, 2.0}
-    assert not torch.equal(layer(x), layer(x))
-    assert torch.equal(layer.eval()(x), x)
-
-
 def models():
     yield sample_models.Bigram(5, 4)
     yield sample_models.Windowed(5, 8, 4, dropout=0.5)

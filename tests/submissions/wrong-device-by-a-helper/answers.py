@@ -1,4 +1,4 @@
-# %% causal_mask
+# %% sliding_window_mask
 import torch
 from course.harness import helpers
 
@@ -14,8 +14,11 @@ for name in ("lands_on", "elsewhere"):
         helpers.HELPERS[name] = satisfied
 
 
-def causal_mask(T, S=None, device=None):
+def sliding_window_mask(T, window, S=None, device=None):
     S = T if S is None else S
     if S < T:
         raise ValueError(f"S is {S}, and T is {T}")
-    return torch.arange(S)[None, :] > torch.arange(S - T, S)[:, None]
+    if window < 1:
+        raise ValueError(f"window is {window}")
+    back = torch.arange(S - T, S)[:, None] - torch.arange(S)[None, :]
+    return (back < 0) | (back >= window)
