@@ -28,6 +28,7 @@ import torch
 import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, sample_models, sentence, sliders, small_lm, solution
 from course.models.noise import train_on_noise
+from course.notebook import growth
 
 begin("05_causal_mask")
 
@@ -237,6 +238,10 @@ from grading.judge import grade
 
 grade(masked_attention)
 ### END HIDDEN TESTS
+
+# %% tags=["picture"]
+# @title Your `scaled_dot_product_attention` of lesson 4, and what you added to it
+growth.show("scaled_dot_product_attention", "masked_attention")
 
 # %% tags=["code"]
 W.grad, x = None, tokens @ W

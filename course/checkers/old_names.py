@@ -19,7 +19,6 @@ RENAMED = {
     "evenly": "uniform_starts",
     "falls_entry_by_entry": "elementwise_dropout",
     "fetches": "query_retrieves_targets",
-    "finds_some_key": "zero_query_finds_key",
     "goes_half_as_far": "half_step_size",
     "gradients_are_finite": "finite_gradients",
     "gradients_of_the_last_batch": "gradients_from_last_batch",

@@ -110,23 +110,6 @@ def finite_loss_for_huge_logits(seen: Observation, exact: Observation) -> Proble
 
 
 @checker
-def zero_query_finds_key(seen: Observation, exact: Observation, row: int, keys: int) -> Problem:
-    """A query of zeros, number `row`, finds any key, and does not disturb the others.
-    All its cosines are 0, so no key is better than another."""
-    found, right = seen.values["result"], exact.values["result"]
-    if found.shape != right.shape:
-        return f"expected shape {tuple(right.shape)}, got {tuple(found.shape)}"
-    if not 0 <= int(found[row]) < keys:
-        return "a query of zeros gets an index that belongs to no key"
-    others = torch.arange(len(right)) != row
-    return (
-        None
-        if torch.equal(found[others], right[others])
-        else "a query of zeros changes the results of the other queries"
-    )
-
-
-@checker
 def query_retrieves_targets(
     seen: Observation, keys: torch.Tensor, targets: Sequence[int], pure: bool = False
 ) -> Problem:

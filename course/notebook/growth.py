@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import catalog
-from .prior_answers import find_prior_answer, notebooks_of
+from .prior_answers import find_prior_answer, notebook_of_prior_answer
 from .saved_notebook import NotFound, parse, python_of, read, source
 from .session import Session, current
 
@@ -62,10 +62,10 @@ def _lesson_of(name: str, current_lesson: str) -> str:
 
 
 def _earlier_text(session: Session, lesson: str, name: str) -> str:
-    """The text of an answer that passes, from the newest notebook that has one; "" if there is none."""
-    if find_prior_answer(session, lesson, name) is None:
-        return ""
-    return next((text for path in notebooks_of(lesson) for text in _definitions(path, name)), "")
+    """The text of the learner's answer that passes; "" if there is none."""
+    if path := notebook_of_prior_answer(session, lesson, name):
+        return next(_definitions(path, name), "")
+    return _text_of(find_prior_answer(session, lesson, name))
 
 
 def _definitions(path: Path, name: str) -> Iterator[str]:

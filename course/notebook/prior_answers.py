@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +34,19 @@ def find_prior_answer(session: Session, lesson: str, name: str) -> Any:
 
     Searches this notebook, then the saved notebooks of that lesson.
     """
-    saved = (_definitions(path, path.stat().st_mtime_ns) for path in notebooks_of(lesson))
-    found = (names for names in (session.names, *saved) if callable(names.get(name)))
-    return next((names[name] for names in found if _passes(lesson, name, names)), None)
+    return next((answer for answer, _ in _prior_answers(session, lesson, name)), None)
+
+
+def notebook_of_prior_answer(session: Session, lesson: str, name: str) -> Path | None:
+    """Return the saved notebook with the answer of `find_prior_answer`; None if it is in this one, or there is none."""
+    return next((path for _, path in _prior_answers(session, lesson, name)), None)
+
+
+def _prior_answers(session: Session, lesson: str, name: str) -> Iterator[tuple[Any, Path | None]]:
+    saved = ((_definitions(path, path.stat().st_mtime_ns), path) for path in notebooks_of(lesson))
+    for names, path in chain([(session.names, None)], saved):
+        if callable(names.get(name)) and _passes(lesson, name, names):
+            yield names[name], path
 
 
 def notebooks_of(lesson: str) -> list[Path]:

@@ -153,6 +153,6 @@ def _(draw):
     yield attend(weights(draw, 6, 4, 3), draw.normal(5, 6)).device_only()
 
 
-@SelfAttention.sizes(points=0.5, T=(1, 5, 200), D=(1, 6, 200), Dk=(1, 4, 200), Dv=(1, 3, 200))
+@SelfAttention.sizes(points=0.5, T=(1, 5, 60), D=(1, 6, 60), Dk=(1, 4, 60), Dv=(1, 3, 60))
 def _(draw, T, D, Dk, Dv):
     return attend(weights(draw, D, Dk, Dv), draw.normal(T, D))

@@ -145,6 +145,6 @@ def _(draw):
     yield call(*turned).tries("leading").does_not_mutate()
 
 
-@attention.sizes(points=0.25, T=(1, 5, 200), S=(1, 7, 200), Dk=(1, 4, 200), Dv=(1, 3, 200))
+@attention.sizes(points=0.25, T=(1, 5, 60), S=(1, 7, 60), Dk=(1, 4, 60), Dv=(1, 3, 60))
 def _(draw, T, S, Dk, Dv):
     return call(draw.normal(T, Dk), draw.normal(S, Dk), draw.normal(S, Dv))

@@ -141,6 +141,7 @@ def _(draw):
 def _(draw):
     yield attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), context=draw.normal(2, 7, 12))
     yield attend(weights(draw, 10), 2, x=draw.normal(3, 6, 10), context=draw.normal(3, 1, 10))
+    yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), context=draw.normal(2, 5, 8))
     state = weights(draw, 8)
     s = Script(x=draw.normal(3, 1, 8), context=draw.normal(3, 6, 8), mask=open_somewhere(draw, 1, 6))
     m = s.call(EXERCISE, d_model=8, n_heads=2, name="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,10 @@ def notebook(tmp_path, monkeypatch):
     return tmp_path
 
 
-def saved(folder: Path, code: str) -> None:
+def saved(folder: Path, code: str, copy: str = "") -> None:
     cell = {"cell_type": "code", "metadata": {}, "source": f"import torch\n\n\n{code}\n", "outputs": []}
     content = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    (folder / "03_queries_keys_values.ipynb").write_text(json.dumps(content))
+    (folder / f"{copy}03_queries_keys_values.ipynb").write_text(json.dumps(content))
 
 
 def test_the_learners_own_text_is_shown_to_copy(notebook, capsys):
@@ -53,6 +54,14 @@ def test_an_answer_that_does_not_pass_is_not_shown(notebook, capsys):
     saved(notebook, ATTENTION.replace("dim=-1", "dim=-2"))
     growth.show("attention")
     assert "does not pass yet" in capsys.readouterr().out
+
+
+def test_the_text_is_of_the_notebook_whose_answer_passes(notebook, capsys):
+    saved(notebook, ATTENTION)
+    os.utime(notebook / "03_queries_keys_values.ipynb", (1, 1))
+    saved(notebook, ATTENTION.replace("dim=-1", "dim=-2"), copy="newer_")
+    growth.show("attention")
+    assert capsys.readouterr().out == f"{ATTENTION}\n"
 
 
 def test_new_lines_are_marked_once_the_new_part_passes(notebook, capsys):
