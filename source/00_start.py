@@ -137,7 +137,7 @@ grade(attend_once)
 figures.show(figures.sitting.beside(guess, attend_once(x[5], x)[1], words))
 
 # %% [markdown]
-# This is attention. But *bank* mostly finds itself; section 5 changes that.
+# This is attention. But *bank* finds itself most; section 5 changes that.
 #
 # ## 4. Every word asks
 #
@@ -150,8 +150,8 @@ figures.show(figures.sitting.beside(guess, attend_once(x[5], x)[1], words))
 #
 # Return all contexts, called the **output**, and the weights. Each row of weights sums to 1; `dim=-1` runs along a row.
 #
-# **Worked example.** The words $(1, 0)$ and $(0, 1)$ have these scores, too. Weights and output are about
-# $\begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
+# **Worked example.** The words $(2, 0)$ and $(0, 1)$ have the scores $\begin{pmatrix} 4 & 0 \\ 0 & 1 \end{pmatrix}$, about the weights
+# $\begin{pmatrix} 0.98 & 0.02 \\ 0.27 & 0.73 \end{pmatrix}$, and the output $\begin{pmatrix} 1.96 & 0.02 \\ 0.54 & 0.73 \end{pmatrix}$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attend_all", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -193,9 +193,9 @@ figures.show(figures.sitting.weights_of(weights, words))
 # are made by hand: entry 0 of queries and keys is about *who?*, entry 1 about *which?*.
 
 # %% tags=["code"]
-W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])  # (D, K): asks "who?", "which?"
-W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])  # (D, K): answers them
-W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # (D, V): gives water and motion
+W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])  # (D, Dk): asks "who?", "which?"
+W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])  # (D, Dk): answers them
+W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # (D, Dv): gives water and motion
 print("bank asks:   ", x[5] @ W_q)
 print("river offers:", x[4] @ W_k)
 
@@ -217,8 +217,8 @@ def attend_by_roles(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Attention in which every word has a query, a key and a value.
 
-    x: (T, D); W_q and W_k: (D, K); W_v: (D, V). Scores are between -20 and 20.
-    Returns output (T, V) and weights (T, T), in this order.
+    x: (T, D); W_q and W_k: (D, Dk); W_v: (D, Dv). Scores are between -20 and 20.
+    Returns output (T, Dv) and weights (T, T), in this order.
     """
     ### BEGIN SOLUTION
     q, k, v = x @ W_q, x @ W_k, x @ W_v
@@ -256,7 +256,7 @@ torch.manual_seed(0)
 predict("the largest weight", ...)
 
 # %% [markdown]
-# Such scores are far apart, so one word gets nearly everything. Therefore divide each score by the square root of `K`, the number
+# Such scores are far apart, so one word gets nearly everything. Therefore divide each score by the square root of `Dk`, the number
 # of entries of a key (lesson 4 shows why).
 #
 # ### Exercise: `rooted_scores(q, k)`
@@ -270,9 +270,9 @@ predict("the largest weight", ...)
 
 # %% nbgrader={"grade": false, "grade_id": "rooted_scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rooted_scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-    """The dot products of all queries with all keys, divided by the root of K.
+    """The dot products of all queries with all keys, divided by the root of Dk.
 
-    q: (T, K), one query per row; k: (T, K), one key per row.
+    q: (T, Dk), one query per row; k: (T, Dk), one key per row.
     Returns (T, T): one row per query.
     """
     ### BEGIN SOLUTION
@@ -289,15 +289,16 @@ grade(rooted_scores)
 ### END HIDDEN TESTS
 
 # %% tags=["picture"]
-for K in (4, 64, 1024):
-    q, k = torch.randn(16, K), torch.randn(16, K)
+for Dk in (4, 64, 1024):
+    q, k = torch.randn(16, Dk), torch.randn(16, Dk)
     plain, rooted = (torch.softmax(s, -1).amax(-1).mean() for s in (q @ k.T, rooted_scores(q, k)))
-    print(f"K = {K:4}: largest weight {plain:.2f} without the root, {rooted:.2f} with it")
+    print(f"Dk = {Dk:4}: largest weight {plain:.2f} without the root, {rooted:.2f} with it")
 
 # %% [markdown]
 # ## 7. The triangle
 #
-# A model that writes learns to guess the next word at every position at once. If *river* saw *bank*, it would have nothing left to guess.
+# A model that writes learns to guess the next word at every position at once. If *river* saw its answer, *bank*, nothing would be
+# left to guess.
 # So each word sees only itself and the words before it: in the table of scores, a triangle.
 #
 # ### Exercise: `past_weights(scores)`
@@ -348,8 +349,8 @@ print("as in the model:", [torch.allclose(mine, head.weights, atol=1e-5) for min
 figures.show(figures.sitting.two_heads(maps, words))
 
 # %% [markdown]
-# On the left, *bank* looks most at *river*. But among random words, too, this head looks at the word just before: it knows positions, not
-# banks. On the right, all later words look at *reached*. A head asks one kind of question, so a model has several.
+# On the left, *bank* looks most at *river*. But among random words, too, this head looks at the word just before: it knows positions
+# (lesson 7), not banks. On the right, all later words look at *reached*. A head asks one kind of question, so a model has several.
 #
 # ## 9. It writes
 #
@@ -425,8 +426,8 @@ print(small_lm.without_triangle())
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
 # \operatorname{softmax}\!\left(\frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}}\right) \mathbf{V}$$
 #
-# The rows of $\mathbf{Q}$, $\mathbf{K}$ and $\mathbf{V}$ are queries, keys and values; $d_k$ is `K`. It is from
-# [Attention Is All You Need](https://arxiv.org/abs/1706.03762) (2017).
+# The rows of $\mathbf{Q}$, $\mathbf{K}$ and $\mathbf{V}$ are queries, keys and values; $d_k$ is `Dk`. The triangle goes in
+# before softmax. The formula is from [Attention Is All You Need](https://arxiv.org/abs/1706.03762) (2017).
 
 # %%
 progress()

@@ -365,8 +365,8 @@ grade(cosine_similarity)
 # %% [markdown]
 # <details><summary>And a vector of zeros? (extra)</summary>
 #
-# It has no direction, and 0 / 0 is NaN, *not a number*. PyTorch's own `cosine_similarity` divides by at least $10^{-8}$, so it
-# returns 0 there, as many programs do. One of them returned 0 and still stopped the training: look for *The similarity is 0,
+# It has no direction, and 0 / 0 is NaN, *not a number*. PyTorch's own `cosine_similarity` takes lengths for at least $10^{-8}$, so
+# it returns 0 there, as many programs do. One of them returned 0 and still stopped the training: look for *The similarity is 0,
 # and its gradient is NaN* in the notebook `bug_museum.ipynb`.
 #
 # </details>
@@ -432,7 +432,7 @@ grade(most_similar)
 figures.show(figures.vectors.lookups(most_similar, similarity_scores))
 
 # %% [markdown]
-# With the dot product nobody finds poor C, because a longer neighbour always scores higher. So a key can *turn* or *grow* to be
+# With the dot product nobody finds poor C, because in every direction a longer key scores higher. So a key can *turn* or *grow* to be
 # found, and attention learns both.
 #
 # ## 7. Your functions in a real model

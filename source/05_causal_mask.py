@@ -249,8 +249,8 @@ masked_attention(x, x, x, nothing)[0][1:].square().sum().backward()
 print(W.grad.tolist())
 
 # %% [markdown]
-# Is it too late to repair NaN *after* the softmax? Not here, because `masked_fill` passes no gradient to what it fills, and in an
-# empty row it has filled everything.
+# A repair *after* the softmax is not too late here, because `masked_fill` passes no gradient to what it fills, and in an empty row
+# it has filled everything.
 #
 # ### Bidirectional and causal
 #
@@ -373,8 +373,8 @@ check(padding_mask)
 # %% [markdown]
 # ## 6. Catch a leak
 #
-# You can find a leak without reading code. Let $f$ map tokens $\mathbf{X}$ `(T, D)`, with rows $\mathbf{x}_j$, to outputs of
-# the same shape. It is causal if
+# You can find a leak without reading code. A function $f$ from tokens $\mathbf{X}$ `(T, D)`, with rows $\mathbf{x}_j$, to outputs
+# of the same shape is causal if
 #
 # $$ \frac{\partial f(\mathbf{X})_i}{\partial \mathbf{x}_j} = \mathbf{0} \quad \text{for all } j > i $$
 #
@@ -601,8 +601,7 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 figures.show(figures.masks.so_far(masked_attention, causal_mask(6), sentence.x))
 
 # %% [markdown]
-# In lesson 6, several attentions share one mask. **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762),
-# section 3.2.3.
+# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3.
 
 # %%
 progress()

@@ -32,7 +32,7 @@ begin("11_real_model")
 
 # %% tags=["picture"]
 # @title The diagram of attention: all of it is in the models that you open
-figures.show(figures.overview("cache", complete=True))
+figures.show(figures.overview("tiles", complete=True))
 
 # %% [markdown]
 # In shapes, `B` is the batch, `L` the number of layers, `H` the number of heads in each, `T` the number of tokens, and `N` the
@@ -354,9 +354,11 @@ figures.show(picture)
 #
 # Replace the sentence below; `lm.words` lists the words that the model knows. Where does each head look?
 
+# %% tags=["code"]
+sentence = "The boat reached the river bank. The captain tied the boat to a tree."
+
 # %% tags=["picture"]
 # @title Sliders: where the heads look in your sentence
-sentence = "The boat reached the river bank. The captain tied the boat to a tree."
 sliders.slider(figures.inspection.two_heads, lm, sentence)
 
 # %% [markdown]

@@ -35,7 +35,7 @@ begin("14_tokens_and_choices")
 
 # %% tags=["picture"]
 # @title The attention between the two halves of this lesson
-figures.show(figures.overview("cache", complete=True))
+figures.show(figures.overview("tiles", complete=True))
 
 # %% [markdown]
 # This lesson adds nothing to the diagram. It is about what enters $\mathbf{X}$ on the left, and about what happens to the logits

@@ -516,7 +516,7 @@ check(slopes)
 # [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html),
 # [modules](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html).
 #
-# Next is lesson 0: attention, built with these tools.
+# Next is lesson 0: attention.
 
 # %%
 progress()

@@ -1,4 +1,4 @@
-"""docs/teachers.md is a term: every command on it, in its order, for a class of thirty made from the sample answers.
+"""docs/teachers.md is a term: every command on it, in its order, for a class of twelve made from the sample answers.
 
 Commands and settings are read from the page. Each has a line here, of what it must say and what the world does before
 it, so that neither changes without the other. Does not cover: what each command does in every case (tests/coordinator).
@@ -46,7 +46,7 @@ NEEDS_A_PERSON = (  # commands that end with 1 while a file is cut off, a grade 
     f"grading collect {DOWNLOAD} --keep",
     f"grading collect {DOWNLOAD} --replace",
 )
-HANDED_IN, OTHERS = 30, 25  # of whom five are the page's own: jsmith, bjones, cstone, adoe, and Zoë, who is in no list
+HANDED_IN, OTHERS = 12, 7  # of whom five are the page's own: jsmith, bjones, cstone, adoe, and Zoë, who is in no list
 
 
 @dataclass
@@ -108,7 +108,7 @@ def class_list_comes(term: Term) -> None:
 
 
 def class_hands_in(term: Term) -> None:
-    """Canvas's download: thirty people, with what the page tells of some of them, and a file that is cut off.
+    """Canvas's download: a class, with what the page tells of some of them, and a file that is cut off.
 
     Ann Doe's notebook is in submitted/ already, and another one is in the download.
     """
@@ -269,7 +269,7 @@ def test_every_command_of_the_page_is_in_the_term_in_its_order(commands):
     assert commands == [command for command, _, _ in TERM]
 
 
-@pytest.mark.full("runs a term of thirty students, for a minute")
+@pytest.mark.full("runs a whole term, for some minutes")
 def test_a_term_by_the_page(tmp_path, monkeypatch):
     try:
         require()

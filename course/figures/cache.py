@@ -189,8 +189,8 @@ def append_or_write(n: int) -> Figure:
         f"Two tables with a column per new token, 1 to {n}, and a row per position. Appending: each column has as many "
         f"cells as tokens so far, all of them written, {n * (n + 1) // 2} in total. Memory made once: each column has "
         f"{n} cells, of which one is written, {n} in total; the others are left as they are.",
-        "One column per new token, one row per position. Solid cells are written for this token, pale ones stay "
-        "unchanged.",
+        "One column per new token, one row per position. Coloured cells are written for this token, grey ones "
+        "stay unchanged.",
     )
 
 
@@ -228,7 +228,7 @@ def hierarchy() -> Figure:
         ground = (PALETTE[0], PALETTE[5], PALE)[level]
         ax.add_patch(Polygon(left + right, facecolor=ground, edgecolor=GREY, linewidth=0.8))
         shown = f"{speed:g} TB/s" if speed >= 1 else f"{1000 * speed:g} GB/s"
-        write(ax, 0, (top + bottom) / 2 - 0.08, size, color=_ink(ground), fontweight="bold")
+        write(ax, 0, (top + bottom) / 2 - 0.08, size, color=INK if ground == PALE else _ink(ground), fontweight="bold")
         ax.text(-2.9, (top + bottom) / 2, name, ha="right", va="center", color=INK)
         ax.text(2.9, (top + bottom) / 2, f"read at {shown}", ha="left", va="center", color=INK)
     ax.annotate(

@@ -126,7 +126,7 @@ def copied_letters(circuits: Sequence[torch.Tensor], letters: Sequence[str]) -> 
     names = [*(f"head {head}" for head in range(4)), "together"]
     cells = torch.cat([own, total])
     return with_alt_text(
-        heat_map(cells, rows=names, columns=letters, kind="scores", numbers=False, size=(9.0, 2.4)),
+        heat_map(cells, rows=names, columns=letters, part="scores", numbers=False, size=(9.0, 2.4)),
         "A map with a row for each head of layer 1 and one for all, and a column for each letter: by how much the "
         "logit of a letter rises when the head looks at it. Each head raises some letters more than others. Together: "
         f"from {total.min():.1f} to {total.max():.1f}.",

@@ -57,7 +57,7 @@ def causal_blocks(kind_of: Callable[..., str]) -> Figure:
     starts = range(0, 64, 8)
     return with_caption(
         kinds([[kind_of(i, i + 7, j, j + 7) for j in starts] for i in starts], tile=8),
-        "Filled: open. Pale: mixed, so it needs a mask. Hatched: blocked.",
+        "Filled: open. Grey: mixed, so it needs a mask. Hatched: blocked.",
     )
 
 

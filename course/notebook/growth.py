@@ -21,8 +21,8 @@ from .saved_notebook import NotFound, parse, python_of, read, source
 from .session import Session, current
 
 MISSING = (
-    "Your `{name}` of lesson {number} is not beside this notebook, or does not pass yet. Open {lesson}.ipynb where you "
-    "wrote it, and copy its cell."
+    "Your `{name}` of lesson {number} is not beside this notebook, or does not pass yet.\n"
+    "Open {lesson}.ipynb where you wrote it, and copy its cell."
 )
 LATER = "Once your `{name}` passes, run this cell: it shows your `{before}` with the new lines marked."
 MARK, PLAIN = "+ ", "  "

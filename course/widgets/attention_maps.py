@@ -1,7 +1,7 @@
 """The maps of scores, mask, weights and output as HTML tables, in the colours of the page's theme.
 
 HTML is written in a millisecond, which matplotlib's figures are not. Numbers are text: they can be read aloud, enlarged
-and copied. Cells keep their colours in every theme, with a contrast of 4.5 or more to their numbers.
+and copied. Cells with numbers keep their colours in every theme, with a contrast of 4.5 or more to their numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CLASS = "attn-alive"
 TITLES = {"scores": "Scores", "mask": "Mask", "weights": "Weights", "output": "Output"}
 SHADES = 24  # steps between the lowest and the highest colour
 WIDE = 9  # words from which cells are narrow
-HATCHED = f"repeating-linear-gradient(135deg,{FAINT} 0 1px,{PALE} 1px 5px)"
+HATCHED = f"repeating-linear-gradient(135deg,{light_dark(FAINT)} 0 1px,{light_dark(PALE)} 1px 5px)"
 WRONG = "#d8203f"
 
 
@@ -68,8 +68,9 @@ font-variant-numeric:tabular-nums;white-space:nowrap}}
 {_T} thead th span{{writing-mode:vertical-rl;transform:rotate(180deg);padding:4px 0;display:inline-block}}
 {_T} td{{forced-color-adjust:none;color:{INK}}}
 {_T} td.sum{{forced-color-adjust:auto;color:inherit;background:none;padding:0 4px}}
-{_T} td.open{{background:#fff;box-shadow:inset 0 0 0 1px {FAINT}}}
-{_T} td.shut{{background:{HATCHED};box-shadow:inset 0 0 0 1px {FAINT}}}
+{_T} :is(td.open,td.shut){{box-shadow:inset 0 0 0 1px {light_dark(FAINT)};color:inherit}}
+{_T} td.open{{background:none}}
+{_T} td.shut{{background:{HATCHED}}}
 {_T} td.none{{background:{UNDEFINED};color:{INK}}}
 {_T} td.bad{{outline:3px solid {WRONG};outline-offset:-2px;font-weight:700}}
 {_T} td.sum.bad{{color:inherit}}
@@ -82,7 +83,7 @@ font-variant-numeric:tabular-nums;white-space:nowrap}}
 {_T} .hidden{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}}
 {_T}.unseen{{height:1px;margin:0;overflow:hidden;opacity:0}}
 {_T} .key{{display:inline-block;width:18px;height:14px;vertical-align:-2px;forced-color-adjust:none;
-box-shadow:inset 0 0 0 1px {FAINT};background:{HATCHED}}}
+box-shadow:inset 0 0 0 1px {light_dark(FAINT)};background:{HATCHED}}}
 {_T} .key.bad{{background:#fff;box-shadow:none;outline:3px solid {WRONG};outline-offset:-2px}}
 {_T} code{{background:none;color:inherit;padding:0}}
 .{CLASS}-live,.{CLASS}-live :is(.widget-html,.widget-html-content){{min-width:0;max-width:100%}}

@@ -125,12 +125,13 @@ def _sliders(draw: Draw, choices: Mapping[str, list[Any]], first: Mapping[str, A
     """A box with one slider per option and the figure below them."""
     import ipywidgets as widgets
 
+    longest = max(map(len, choices))
     handles = {
         name: widgets.SelectionSlider(
             options=[(str(value), value) for value in values],
             value=first[name],
             description=name.replace("_", " "),
-            style={"description_width": "initial"},
+            style={"description_width": f"{0.6 * longest + 0.5}em"},  # all tracks begin at one place
             layout=widgets.Layout(width="26em"),
         )
         for name, values in choices.items()

@@ -102,7 +102,7 @@ def bounded() -> Iterator[None]:
 
 
 @pytest.mark.quick_cases("02_softmax-log_softmax")
-@pytest.mark.parametrize(("lesson", "name"), of_this_week(EXERCISES, 2, always=[("02_softmax", "log_softmax")]))
+@pytest.mark.parametrize(("lesson", "name"), of_this_week(EXERCISES, 4, always=[("02_softmax", "log_softmax")]))
 def test_a_mistake_costs_points_in_its_own_exercise_only(lesson, name):
     book = notebook(lesson)
     exercises = book.lesson.exercises

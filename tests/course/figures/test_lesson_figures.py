@@ -41,7 +41,7 @@ def heated(scores, tau):
         (lambda: figures.sitting.beside([0, 1, 0, 0, 3, 0], torch.ones(6) / 6, WORDS), "boat 0.25"),
         (lambda: figures.sitting.beside([-1, 0], torch.ones(6) / 6, WORDS), "Your guess: The 0.00"),
         (lambda: figures.sitting.weights_of(heated(X @ X.T, 1), WORDS), "bank looks most at bank"),
-        (lambda: figures.sitting.two_heads([heated((X @ X.T).masked_fill(MASK, -torch.inf), 1)] * 2, WORDS), "left head: bank gives The"),
+        (lambda: figures.sitting.two_heads([heated(X @ X.T - 1e9 * MASK, 1)] * 2, WORDS), "left head: bank gives The"),
         (figures.tensors.shapes, "one dimension, 0"),
         (lambda: figures.tensors.centred(lambda x: x - x.mean(-1, keepdim=True)), "0 throughout"),
         (figures.tensors.overshooting, "higher than before"),
