@@ -37,7 +37,7 @@ right.mistake("scores_against_the_words", {"q @ k.T": "q @ x.T"}, loses=VALUES).
 )
 right.mistake(
     "turns_the_matrices", {"x @ W_q, x @ W_k, x @ W_v": "x @ W_q.T, x @ W_k.T, x @ W_v.T"}, loses=VALUES
-).feedback("You turn the matrices on their side. They are (D, K) and (D, V), so `x`, (T, D), fits them unchanged.")
+).feedback("You turn the matrices on their side. They are (D, Dk) and (D, Dv), so `x`, (T, D), fits them unchanged.")
 right.mistake(
     "multiplies_from_the_left", {"x @ W_q, x @ W_k, x @ W_v": "W_q @ x, W_k @ x, W_v @ x"}, loses=VALUES
 ).feedback("You multiply in the wrong order. A word is a row of `x`, so `x` comes first, and then the matrix.")
@@ -46,7 +46,7 @@ right.mistake("does_not_turn_the_keys", {"q @ k.T": "q @ k"}, loses=VALUES).feed
     "the second."
 )
 right.mistake("scores_the_entries", {"q @ k.T": "q.T @ k"}, loses=VALUES).feedback(
-    "You turn the queries, so the scores are (K, K). Turn the keys: one row per query and one column per key, (T, T)."
+    "You turn the queries, so the scores are (Dk, Dk). Turn the keys: one row per query and one column per key, (T, T)."
 )
 right.mistake("normalises_the_columns", {"dim=-1": "dim=0"}, loses=VALUES).feedback(
     "Your softmax runs down the columns, so each column of the weights sums to 1. Each row must sum to 1."
@@ -65,7 +65,7 @@ right.mistake("takes_the_logarithms", {"torch.softmax": "torch.log_softmax"}, lo
     "Your weights are below 0, because `log_softmax` returns their logarithms. Use `softmax`."
 )
 right.mistake("scales_the_scores", {"q @ k.T": "q @ k.T / q.shape[-1] ** 0.5"}, loses=VALUES).feedback(
-    "You divide the scores by the root of K. The root comes in section 6; here a score is the plain dot product."
+    "You divide the scores by the root of Dk. The root comes in section 6; here a score is the plain dot product."
 )
 right.mistake(
     "hides_later_words",

@@ -9,13 +9,13 @@ VALUES, GRADIENTS, FORM = "scores of", "gradients", "float64"
 right = rooted_scores.alternative("one_line")
 
 right.mistake(scores.unscaled, {" / math.sqrt(q.shape[-1])": ""}, loses=VALUES).feedback(
-    "You do not divide the scores. Divide them by the square root of K, the number of entries of a key."
+    "You do not divide the scores. Divide them by the square root of Dk, the number of entries of a key."
 )
 right.mistake(scores.scaled_by_width, {"math.sqrt(q.shape[-1])": "q.shape[-1]"}, loses=VALUES).feedback(
-    "You divide by K instead of its square root. The scores become too small, and the weights nearly equal."
+    "You divide by Dk instead of its square root. The scores become too small, and the weights nearly equal."
 )
 right.mistake(scores.multiplied_by_root, {"/ math": "* math"}, loses=VALUES).feedback(
-    "You multiply the scores by the square root of K. Divide by it."
+    "You multiply the scores by the square root of Dk. Divide by it."
 )
 right.mistake(scores.power_divided, {"/ math.sqrt(q.shape[-1])": "* q.shape[-1] ** -1 / 2"}, loses=VALUES)
 right.mistake(
@@ -29,13 +29,13 @@ right.mistake("divides_by_a_constant", {"math.sqrt(q.shape[-1])": "CONSTANT"}, l
 ).feedback("You divide by a constant, which is right for one width only. Read the width from the shape of `q`.")
 right.mistake(
     "takes_the_root_of_the_scores", {"q @ k.T / math.sqrt(q.shape[-1])": "torch.sqrt(q @ k.T)"}, loses=VALUES
-).feedback("You take the root of the scores, which is NaN for a negative one. Divide the scores by the root of K.")
+).feedback("You take the root of the scores, which is NaN for a negative one. Divide the scores by the root of Dk.")
 right.mistake(
     "takes_the_root_of_the_quotient",
     {"q @ k.T / math.sqrt(q.shape[-1])": "torch.sqrt(q @ k.T / q.shape[-1])"},
     loses=VALUES,
 ).feedback(
-    "You divide by K and take the root of the result, which is NaN for a negative score. Only K is under the root."
+    "You divide by Dk and take the root of the result, which is NaN for a negative score. Only Dk is under the root."
 )
 right.mistake(
     "divides_queries_and_keys",
@@ -46,7 +46,7 @@ right.mistake(
     "divides_by_the_lengths",
     {"q @ k.T / math.sqrt(q.shape[-1])": "F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).T"},
     loses=VALUES,
-).feedback("You divide by the lengths of the vectors, so your scores are cosines. Divide by the square root of K.")
+).feedback("You divide by the lengths of the vectors, so your scores are cosines. Divide by the square root of Dk.")
 right.mistake(scores.keys_times_queries, {"q @ k.T": "k @ q.T"}, loses=VALUES).feedback(
     "You put keys in the rows of the scores. A row belongs to the word that asks: queries first, then keys."
 )
@@ -55,7 +55,7 @@ right.mistake("does_not_turn_the_keys", {"k.T": "k"}, loses=VALUES).feedback(
     "the second."
 )
 right.mistake("scores_the_entries", {"q @ k.T": "q.T @ k"}, loses=VALUES).feedback(
-    "You turn the queries, so the scores are (K, K). Turn the keys: one row per query and one column per key, (T, T)."
+    "You turn the queries, so the scores are (Dk, Dk). Turn the keys: one row per query and one column per key, (T, T)."
 )
 right.mistake("scores_each_word_with_itself", {"q @ k.T": "(q * k).sum(-1)"}, loses=VALUES).feedback(
     "You score each query against the key of its own word only. Score it against all keys: (T, T)."

@@ -147,8 +147,8 @@ def _(draw):
         "has the ratio upside down": ((draft / target).clamp(max=1.0), corrected),
     }.items():
         yield deciding(draft, target, *decisions).label(f"a `verify` that {text}")
-    # Whatever is found by few halvings, or on a grid of few chances, is off by at least 1/256
-    yield deciding(*half(draw, 5, 125 / 256)).label("a `verify` that accepts a little less than half of the time")
+    # Whatever is found by few halvings, or on a grid of up to 250 chances, is off by at least 1/256
+    yield deciding(*half(draw, 5, 127 / 256)).label("a `verify` that accepts a little less than half of the time")
     decisions = draw.uniform(3, low=0.05, high=0.95), draw.distribution(3, 3)
     yield deciding(*drawn(draw, 3), *decisions).label("a `verify` with any thresholds for 3 tokens")
     low = draw.uniform(3, low=0.002, high=0.1)

@@ -71,6 +71,7 @@ def _(draw):
     yield call("", merges)
     yield call(spelled(draw, "ab ba b"), [])
     yield call("e\u0301\u00e9e\u0301", [(101, 204), (195, 169)])  # an accent of its own, and a letter that has it
+    yield call("cd Äa", [(9, 10), (32, 97)])  # ids written side by side hold both: "99 100", "132 97"
     gaps = learned("  ab  ab  A\r\nA\r\n", 4)
     yield call("  ab  A  b  A\r\n ", gaps)
 
