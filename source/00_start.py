@@ -297,7 +297,7 @@ for Dk in (4, 64, 1024):
 # %% [markdown]
 # ## 7. The triangle
 #
-# A model that writes learns to guess the next word at every position at once. If *river* saw its answer, *bank*, nothing would be
+# A model that writes learns to guess the next word at every position at once. If *river* saw *bank*, it would have nothing
 # left to guess.
 # So each word sees only itself and the words before it: in the table of scores, a triangle.
 #
@@ -421,13 +421,13 @@ print(small_lm.without_triangle())
 # 2. The output is the sum of all values, each times its weight.
 # 3. Queries ask, keys are found, values are given.
 # 4. The root lets several words be heard.
-# 5. The triangle hides later words.
+# 5. The triangle hides later words. Without it:
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
 # \operatorname{softmax}\!\left(\frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}}\right) \mathbf{V}$$
 #
-# The rows of $\mathbf{Q}$, $\mathbf{K}$ and $\mathbf{V}$ are queries, keys and values; $d_k$ is `Dk`. The triangle goes in
-# before softmax. The formula is from [Attention Is All You Need](https://arxiv.org/abs/1706.03762) (2017).
+# Rows of $\mathbf{Q}$, $\mathbf{K}$, $\mathbf{V}$ are queries, keys, values; $d_k$ is `Dk`. It is from
+# [Attention Is All You Need](https://arxiv.org/abs/1706.03762) (2017).
 
 # %%
 progress()

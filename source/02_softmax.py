@@ -311,9 +311,9 @@ sliders.slider(figures.distributions.heated, softmax_with_temperature, scores, w
 # %% [markdown]
 # ## 7. Entropy: how many words share the attention
 #
-# At $\tau = 1$, says the picture, 3.2 words share the attention. How can one count that? The *surprise* at a word,
+# How does the picture count that 3.2 words share the attention at $\tau = 1$? The *surprise* at a word,
 # $-\ln a_i$, is large if its weight is small. **Entropy** is the average surprise, weighted by the weights, in
-# **nats**, since its logarithm is the natural one:
+# **nats**, the unit of $\ln$:
 #
 # $$ \operatorname{entropy}(\mathbf{a}) = -\sum_{i} a_i \ln a_i . $$
 #
@@ -322,8 +322,7 @@ sliders.slider(figures.distributions.heated, softmax_with_temperature, scores, w
 # ### Exercise: `entropy(p, dim=-1)`
 #
 # *Difficulty ★★☆, importance ●●○, about 9 minutes.* Compute the entropy of the weights `p` along `dim`. A weight of 0
-# contributes nothing, although PyTorch computes $0 \cdot \ln 0$ as `nan`. A constant inside the logarithm is no cure: it gives
-# tiny weights a wrong gradient. `torch.where` chooses between two tensors, entry by entry.
+# contributes nothing, although PyTorch computes $0 \cdot \ln 0$ as `nan`. Tool: `torch.where`.
 #
 # **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
 # \tfrac32 \ln 2 \approx 1.04$, and $e^{1.04} \approx 2.83$.
@@ -371,8 +370,8 @@ figures.show(drawn)
 figures.show(figures.distributions.soft_dictionary(softmax_with_temperature))
 
 # %% [markdown]
-# This is your attention of lesson 0, with a distance in place of the dot product. Minus half its square falls with the
-# distance, too; for vectors, multiply it out:
+# This is your attention of lesson 0, with a distance in place of the dot product. Minus half its square falls with it,
+# too; multiply it out:
 #
 # $$ -\tfrac12 \lVert \mathbf{q} - \mathbf{k}_j \rVert^2
 # = \mathbf{q} \cdot \mathbf{k}_j - \tfrac12 \lVert \mathbf{q} \rVert^2 - \tfrac12 \lVert \mathbf{k}_j \rVert^2 . $$

@@ -10,7 +10,7 @@
 #
 # *Bank* means one thing in "the river bank" and another in "the money left the bank", but a model starts with the same vector
 # for both. **How can a word take in the words around it, and how does it choose which ones?** In lesson 0 you wrote attention for
-# one sentence, with three matrices that were made by hand. Now you find out what each is for, and let them learn.
+# one sentence, with matrices made by hand. Now find out what each is for, and let it learn.
 #
 # **You will build** `embed`, `attention` for many sentences, and `SelfAttention`, a class that grows until lesson 8.
 #

@@ -195,7 +195,7 @@ figures.show(figures.scaling.side_by_side(scaled_dot_product_attention, query[0,
 # $\mathbf{W}_k$ are trained.
 #
 # **Adam** changes the matrices. It divides a running mean of each entry's gradient by the root of a running mean of its square,
-# so each entry moves by about the learning rate `lr`, even if its gradient is small. That is why wrong scales can learn at all.
+# so each entry moves by about the learning rate `lr`, even if its gradient is small: wrong scales learn, too.
 
 
 # %% tags=["code"]
@@ -222,7 +222,7 @@ def learn(scale, steps=300, Dk=256, S=16, D=32):
 figures.show(figures.scaling.learned(learn))
 
 # %% [markdown]
-# Without the root, each query starts with one key, picked by chance; with $1/d_k$, with the average of all. Both learn, but later: a
+# Without the root, each query starts with one random key; with $1/d_k$, with all. Both learn, but later: a
 # wrong scale raises no error, it costs time.
 #
 # ## 6. Dropout, in a module
@@ -397,8 +397,8 @@ check("experiment", finding)
 #
 # *Difficulty ★★★, importance ●○○, about 15 minutes.*
 #
-# Which scale makes attention as sharp as you want? For every entropy between 0 and $\ln S$, exactly one positive scale gives it to the
-# weights of $S$ scores, if one of them is the largest. There is no formula, but a larger scale gives a smaller entropy.
+# Which scale makes attention as sharp as you want? For every entropy between 0 and $\ln S$, one positive scale gives it to
+# $S$ scores. A larger one gives a smaller entropy.
 #
 # For each row of `scores`, return the scale with which `softmax(scale * row)` has the entropy `nats`, to 0.1 %. Scores may be as
 # small as 0.00001 or as large as 100,000.

@@ -260,8 +260,7 @@ with torch.no_grad():
     expected = gpt.model_over_checkpoint(checkpoint, sizes.n_heads)(tale_ids)
 torch.testing.assert_close(logits, expected, rtol=0, atol=1e-4)
 loss = F.cross_entropy(logits[0, :-1], tale_ids[0, 1:]).item()
-print("The logits agree.")
-print(f"Loss per letter of a tale: {loss:.2f} nats; of guessing: {math.log(sizes.n_tokens):.2f}")
+print(f"The logits agree. Loss per letter of a tale: {loss:.2f} nats; of guessing: {math.log(sizes.n_tokens):.2f}")
 
 # %% [markdown]
 # ## 4. What would each layer predict?

@@ -10,7 +10,7 @@ rooted_scores = exercise(
     "rooted_scores",
     see="Exercise: `rooted_scores(q, k)`",
     hints=(
-        "Which number is `Dk` for queries of shape (6, 2), and for queries of shape (16, 1024)? Read it from the shape.",
+        "Which number is `Dk` for queries of shape (6, 2), and for those of shape (16, 1024)? Read it from the shape.",
         "All dot products are one product of queries and keys, (T, T), as in section 5. Then divide every score by the "
         "square root of the number of columns of `q`.",
         "One line: `<queries times keys on their side> / <root of q.shape[-1]>`. The root is `math.sqrt(…)` or "
