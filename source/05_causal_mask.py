@@ -22,6 +22,7 @@
 # $m_{ij}$ is for the query at position $i$ and the key at $j$.
 
 # %%
+import math
 from collections.abc import Callable
 
 import torch
@@ -29,6 +30,7 @@ import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, sample_models, sentence, sliders, small_lm, solution
 from course.models.noise import train_on_noise
 from course.notebook import growth
+from torch import nn
 
 begin("05_causal_mask")
 
@@ -345,8 +347,7 @@ figures.show(figures.masks.sentences(batch, [len(text) for text in batch], 6))
 figures.show(figures.masks.both_masks(both))
 
 # %% [markdown]
-# In the last rows of short sentences, the query is padding. Leave these rows open: the loss ignores them, and blocked they would
-# be empty.
+# In short sentences, the last queries are padding. Leave their rows open: the loss ignores them.
 #
 # ### Exercise: `padding_mask(lengths, S)` (extra)
 #
@@ -402,8 +403,7 @@ print("every position sees itself only: ", first_draft(lambda x: 2 * x, tokens))
 predict("the leak that the draft misses", ...)
 
 # %% [markdown]
-# Two other ideas fail, too. NaN in the future always spreads, because 0 × NaN is NaN. And in the *sum* of an output's entries,
-# one may rise while another falls.
+# NaN in the future proves nothing, because 0 × NaN is NaN, and in a *sum* of entries one may rise while another falls.
 #
 # ### Exercise: `sees_the_future(attention, x)`
 #
@@ -487,7 +487,7 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 #
 # ## 8. What a leak does to learning
 #
-# Does a tiny leak matter? Train on tokens that are drawn at random from 8. The best honest loss is $\ln 8 = 2.08$, because
+# Does a tiny leak matter? Train on tokens drawn at random from 8. The best honest loss is $\ln 8 = 2.08$, because
 # nothing can be learned. (`train_on_noise` trains one attention layer; lesson 8 shows how.)
 #
 # Code for GPT-2 set blocked scores to −10,000. In 2022, a user reported that a high learning rate had driven the *open* scores

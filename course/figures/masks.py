@@ -106,7 +106,8 @@ def suspects(tokens: torch.Tensor) -> Figure:
     def unseen(attend: Function) -> torch.Tensor:
         """bool (T, T): True where output i does not depend on input j."""
         moved = torch.autograd.functional.jacobian(attend, tokens)  # (T, D, T, D)
-        return moved.abs().amax((1, 3)) < 1e-5
+        influence: torch.Tensor = moved.abs().amax((1, 3))
+        return influence < 1e-5
 
     found = {f"suspect {letter}": unseen(sample_models.suspect(letter)) for letter in sample_models.SUSPECTS}
     return with_alt_text(

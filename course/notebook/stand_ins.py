@@ -194,11 +194,13 @@ class StandIns:
     def credit(self) -> str:
         """The sentences on the course's functions that the cell used; "" for none."""
         waiting = [name for name, raised in self._used.items() if not raised]
-        said = [f"With the course's {listed(waiting)}, until yours {'pass' if len(waiting) > 1 else 'passes'}."]
-        failed = [
+        said = [
             f"With the course's `{name}`, because yours {raised} here." for name, raised in self._used.items() if raised
         ]
-        return " ".join([*(said if waiting else []), *failed])
+        if waiting:
+            passes = "pass" if len(waiting) > 1 else "passes"
+            said.insert(0, f"With the course's {listed(waiting)}, until yours {passes}.")
+        return " ".join(said)
 
     def _open(self) -> bool:
         """Bind the stand-ins; not in a call that is watched for forbidden functions. Returns whether it did."""
