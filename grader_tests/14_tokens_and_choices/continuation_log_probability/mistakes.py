@@ -61,6 +61,13 @@ right.mistake("counts_the_prompt_too", loses=SUM).patch("""
     "You add the log-probabilities of the prompt's own tokens as well. The prompt is given: count the continuation "
     "only."
 )
+right.mistake(
+    "bounds_log_probabilities",
+    {"torch.log_softmax(rows, dim=-1)": "torch.log_softmax(rows, dim=-1).clamp(min=BOUND)"},
+    loses="improbable",
+).for_each(BOUND=("-20.0", "-50.0", "-100.0")).feedback(
+    "You bound each log-probability from below, so a text that is less probable looks as good. Add them as they are."
+)
 right.mistake("forgets_the_prompt", loses=SUM).patch("""
 - ids = torch.cat([prompt, continuation])
 - logits = model(ids[None])[0]
@@ -184,7 +191,7 @@ right.mistake(
     {"torch.log_softmax(rows, dim=-1)": "torch.log(torch.softmax(rows, dim=-1)EPS)"},
     loses=SMALL,
     clause="improbable",
-).for_each(EPS=("", " + 1e-9", " + 1e-12")).feedback(
+).for_each(EPS=("", " + 1e-9", " + 1e-10", " + 1e-12")).feedback(
     "You take the logarithm after softmax, which rounds small probabilities to 0. `log_softmax` computes the "
     "logarithms directly."
 )
