@@ -84,8 +84,8 @@ def without_and_with(attention: Function, x: torch.Tensor, mask: torch.Tensor, w
     titles = ["head 0", "head 1", "head 0, causal", "head 1, causal"]
     return with_alt_text(
         side_by_side(torch.cat(weights), rows=words, titles=titles, blocked=later),
-        "Four heat maps over the six words. The two heads have different weights. With the mask, the triangle above the "
-        "diagonal is blocked, and the weight of each row is on the words up to its own.",
+        "Four heat maps over the six words. The two heads have different weights. With the mask, the triangle above "
+        "the diagonal is blocked, and the weight of each row is on the words up to its own.",
         "Random heads, without a mask and with one. Hatched: blocked.",
     )
 
@@ -194,8 +194,8 @@ def shapes() -> Figure:
     return with_alt_text(
         figure,
         "Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, T, D); split into "
-        "(B, H, T, Dk); scores (B, H, T, S); weights (B, H, T, S); outputs of the heads (B, H, T, Dv); merged (B, T, D); "
-        "output (B, T, D).",
+        "(B, H, T, Dk); scores (B, H, T, S); weights (B, H, T, S); outputs of the heads (B, H, T, Dv); merged "
+        "(B, T, D); output (B, T, D).",
         "From x to output. Keys and values have S rows instead of T if they come from another sentence.",
     )
 

@@ -31,8 +31,8 @@ TASKS: dict[str, Task] = {
 def two_random_heads() -> tuple[Tensor, list[HeadMatrices], Tensor]:
     """Return the course's sentence and two heads for it, always the same ones.
 
-    X (6, 8); for each head W_q, W_k, W_v (8, 4); W_o (8, 8). Matrices are used as x @ W, and W_q is three times as large
-    as the others, so that weights are less even.
+    X (6, 8); for each head W_q, W_k, W_v (8, 4); W_o (8, 8). Matrices are used as x @ W, and W_q is three times as
+    large as the others, so that weights are less even.
     """
     generator = torch.Generator().manual_seed(6)
 

@@ -14,10 +14,10 @@ HeadLayers = exercise(
     forbidden=BUILT_IN,
     hints=(
         "What did `__init__` of your `SelfAttention` do? Which layer is new, and which widths are different?",
-        "Call the parent's `__init__` first. Then refuse a number of heads that does not divide `d_model`. Then store four "
-        "layers from `d_model` to `d_model`, without bias, and one for dropout, each as an attribute.",
-        "`super().__init__()`, `if … or d_model % …: raise ValueError(…)`, `self.W_q = nn.Linear(…, …, bias=…)` and three "
-        "more of this kind, and `self.dropout = nn.Dropout(…)`.",
+        "Call the parent's `__init__` first. Then refuse a number of heads that does not divide `d_model`. Then store "
+        "four layers from `d_model` to `d_model`, without bias, and one for dropout, each as an attribute.",
+        "`super().__init__()`, `if … or d_model % …: raise ValueError(…)`, `self.W_q = nn.Linear(…, …, bias=…)` and "
+        "three more of this kind, and `self.dropout = nn.Dropout(…)`.",
     ),
 )
 

@@ -49,7 +49,9 @@ right.mistake("HasABiasAtTheEnd", loses=PARAMETERS, clause="parameters").patch("
 """).feedback("Your last layer, W_o, has a bias. Make it with `bias=False`, like the others.")
 right.mistake("HasNoW_o", loses=NOT_LOADED).patch("""
 - self.W_o = nn.Linear(d_model, d_model, bias=False)
-""").feedback("You make no `W_o`. It is the layer that mixes the outputs of the heads, and has the same size as the others.")
+""").feedback(
+    "You make no `W_o`. It is the layer that mixes the outputs of the heads, and has the same size as the others."
+)
 right.mistake("MakesLayersOfOneHead", loses=NOT_LOADED).patch(
     THREE
     + """\
@@ -101,8 +103,8 @@ right.mistake("MakesParametersWithoutLayers", loses=NOT_LOADED).patch(
 + self.W_q, self.W_k, self.W_v, self.W_o = (nn.Parameter(torch.randn(d_model, d_model)) for _ in range(4))
 """
 ).feedback(
-    "Your matrices are parameters, but not layers. Make four `nn.Linear`, whose weights are then called `W_q.weight` and "
-    "so on."
+    "Your matrices are parameters, but not layers. Make four `nn.Linear`, whose weights are then called `W_q.weight` "
+    "and so on."
 )
 right.mistake("KeepsTheLayersInAList", loses=NOT_LOADED).patch(
     ALL
@@ -110,8 +112,8 @@ right.mistake("KeepsTheLayersInAList", loses=NOT_LOADED).patch(
 + self.layers = [nn.Linear(d_model, d_model, bias=False) for _ in range(4)]
 """
 ).feedback(
-    "Your layers are in a plain list, so the module has no parameters: nothing trains them. Store each as an attribute of "
-    "its own name."
+    "Your layers are in a plain list, so the module has no parameters: nothing trains them. Store each as an "
+    "attribute of its own name."
 )
 
 # Dropout
@@ -130,7 +132,9 @@ right.mistake("TakesDropoutForTheShareKept", {"nn.Dropout(dropout)": "nn.Dropout
 right.mistake("HasNoDropout", loses=RATE, clause="rate").patch("""
 - self.dropout = nn.Dropout(dropout)
 """).feedback("Your module has no `dropout`. Store an `nn.Dropout` with the given probability under this name.")
-right.mistake(modules.dropped_by_default, {"dropout=0.0": "dropout=P"}, loses=RATE, clause="rate").for_each(P=(0.1, 0.2))
+right.mistake(modules.dropped_by_default, {"dropout=0.0": "dropout=P"}, loses=RATE, clause="rate").for_each(
+    P=(0.1, 0.2)
+)
 
 # What is refused
 right.mistake(
@@ -143,7 +147,10 @@ right.mistake(arguments.error_without_name(), loses=REFUSALS, clause="errors")
 right.mistake(arguments.asserts(), loses=REFUSALS)
 right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses="refuses 0", clause="least")
 right.mistake(
-    arguments.unchecked("lets_negative_numbers_pass"), {"n_heads < 1": "n_heads == 0"}, loses="refuses 0", clause="least"
+    arguments.unchecked("lets_negative_numbers_pass"),
+    {"n_heads < 1": "n_heads == 0"},
+    loses="refuses 0",
+    clause="least",
 ).feedback(
     "You refuse 0 heads, but not a negative number such as -3. `12 % -3` is 0, so a negative number seems to "
     "divide 12. Require at least 1."
@@ -155,4 +162,6 @@ right.mistake(
 )
 right.mistake(
     "DividesTheWrongWayRound", {"d_model % n_heads": "n_heads % d_model"}, loses=(LAYERS, PARAMETERS, "ValueError")
-).feedback("Your check is the wrong way round. d_model must be a multiple of n_heads, not n_heads a multiple of d_model.")
+).feedback(
+    "Your check is the wrong way round. d_model must be a multiple of n_heads, not n_heads a multiple of d_model."
+)

@@ -25,9 +25,9 @@ mha = exercise(
     hints=(
         "Follow the picture of shapes above, box by box. Which steps need the number of heads? Which ones treat all "
         "leading dimensions as a batch?",
-        "Project `x` or the context, and split each of the three into heads. `masked_attention` then gives the weights of "
-        "all heads, with the width of *one head* in its root. Drop some weights, average the values with what is left, "
-        "merge, and mix by `W_o`.",
+        "Project `x` or the context, and split each of the three into heads. `masked_attention` then gives the weights "
+        "of all heads, with the width of *one head* in its root. Drop some weights, average the values with what is "
+        "left, merge, and mix by `W_o`.",
         "`query = split_heads(self.W_q(x), …)`, `key` and `value` likewise from `context` or `x`; `_, weights = "
         "masked_attention(…)`; `weights = self.dropout(…)`; `return self.W_o(merge_heads(…)), weights`.",
     ),

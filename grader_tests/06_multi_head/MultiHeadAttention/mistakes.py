@@ -102,8 +102,8 @@ right.mistake("TakesValuesFromXOfTheSameLength", loses="cross-attention", clause
 + source = x if context.shape == x.shape else context
 + return self.W_q(x), self.W_k(context), self.W_v(source)
 """).feedback(
-    "Your values come from x if the context has as many words as x. Keys and values come from the context, however long "
-    "it is."
+    "Your values come from x if the context has as many words as x. Keys and values come from the context, however "
+    "long it is."
 )
 right.mistake("ForgetsTheContextOfTheSameLength", loses="cross-attention", clause="context").patch("""
 - return self.W_q(x), self.W_k(context), self.W_v(context)
@@ -217,9 +217,7 @@ right.mistake(modules.dropped_by_default, loses=("self-attention", "gradients"),
 """).for_each(P=(0.1, 0.2, 0.5))
 right.mistake(
     "NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, loses="dropout", clause="dropped"
-).feedback(
-    "`dropout` changes nothing in your module, not even in training mode."
-)
+).feedback("`dropout` changes nothing in your module, not even in training mode.")
 right.mistake(
     "DropsInEvalMode", {", self.training": ""}, loses=("self-attention", "dropout"), when="eval mode drops, too"
 ).feedback(

@@ -85,10 +85,11 @@ right.mistake(arguments.asserts(), loses=REFUSALS)
 right.mistake(arguments.error_without_name(), loses=REFUSALS, clause="errors")
 right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses="refuses 0", clause="least")
 right.mistake(
-    arguments.unchecked("refuses_no_number_above_0"), {" or x.shape[-1] % n_heads": ""}, loses=REFUSALS, clause="divides"
-).feedback(
-    "You refuse numbers below 1, but none that leaves a remainder. Raise a ValueError unless n_heads divides D."
-)
+    arguments.unchecked("refuses_no_number_above_0"),
+    {" or x.shape[-1] % n_heads": ""},
+    loses=REFUSALS,
+    clause="divides",
+).feedback("You refuse numbers below 1, but none that leaves a remainder. Raise a ValueError unless n_heads divides D.")
 right.mistake(
     arguments.unchecked("lets_negative_numbers_pass"), {"n_heads < 1": "n_heads == 0"}, loses="refuses 0"
 ).feedback(
@@ -103,9 +104,7 @@ right.mistake(
     {"or x.shape[-1]": "or x.shape[1]", "divide {x.shape[-1]}": "divide {x.shape[1]}"},
     loses=("each head", "ValueError"),
 ).feedback("You check whether n_heads divides the number of words, T. It must divide the width, D.")
-right.mistake(
-    gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients", clause="gradients"
-)
+right.mistake(gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients", clause="gradients")
 right.mistake(numbers.computed_in_float32, loses="float64")
 split_heads.mistake(numbers.float32_buffer(of="x"), loses="float64").full_code("""
 def split_heads(x, n_heads):
