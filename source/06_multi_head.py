@@ -514,7 +514,8 @@ figures.show(figures.multi_head.three_tasks(trained))
 # Copying and reversing train well, because the matrices around the scrambled heads learn to unscramble them. But the loss of
 # *predict* falls *below* guessing: the merge writes numbers of later words into earlier positions, past the mask. On real text
 # you would see an excellent loss, and a model that can't write. A falling loss proves little. Compare with a layer that you
-# trust, given the same weights, as in section 5: that takes a second, before any training.
+# trust, given the same weights, as in section 5: that takes a second, before any training. More such bugs are in the notebook
+# `bug_museum.ipynb`.
 #
 # ## The model so far (extra)
 #

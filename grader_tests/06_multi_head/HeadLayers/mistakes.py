@@ -123,9 +123,6 @@ right.mistake("KeepsTheNumber", {"nn.Dropout(dropout)": "dropout"}, loses=RATE, 
 right.mistake(modules.dropped_always, {"nn.Dropout(dropout)": "nn.Dropout(P)"}, loses=RATE, clause="rate").for_each(
     P=(0.5, 0.1, 0.2)
 )
-right.mistake("LeavesTheRateOut", {"nn.Dropout(dropout)": "nn.Dropout()"}, loses=RATE, clause="rate").feedback(
-    "You make the dropout without its probability, so PyTorch's default of 0.5 is used. Pass `dropout` on."
-)
 right.mistake("TakesDropoutForTheShareKept", {"nn.Dropout(dropout)": "nn.Dropout(1 - dropout)"}, loses=RATE).feedback(
     "You *keep* each weight with probability `dropout`. `dropout` is the probability that a weight is dropped."
 )
