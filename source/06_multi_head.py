@@ -9,8 +9,8 @@
 # # Lesson 6: Multi-head attention
 #
 # Which bank is meant in *The boat reached the river bank*? Two words help: *river*, and *boat*, the thing that arrives. To use
-# both, *bank* has to ask two questions. But one attention gives each word only one set of weights, and so one average. **How can
-# a word ask several questions at once, and keep the answers apart, without a single parameter more?**
+# both, *bank* has to ask two questions. But one attention gives each word only one set of weights, and so one average. **How
+# can a word ask several questions at once, and keep the answers apart, without a single parameter more?**
 #
 # **You will build** `MultiHeadAttention`: the `SelfAttention` of lesson 3, with several *heads*.
 #
@@ -39,10 +39,10 @@ predict("quiz 1", ...)  # "less than 1", "1" or "more than 1"
 # %% [markdown]
 # ## 1. What one head cannot do
 #
-# A **head** is one attention with its own queries, keys and values. Give it a task: from two words, return **the colour of word 0
-# and the shape of word 1**. The value of word 0 is $(1, 0)$, all colour and no shape, and that of word 1 is $(0, 1)$. So the wanted
-# output is $(1, 1)$. One head has one pair of weights, $a$ and $1 - a$. Two heads have two pairs, so one can return the colour and
-# the other the shape.
+# A **head** is one attention with its own queries, keys and values. Give it a task: from two words, return **the colour of word
+# 0 and the shape of word 1**. The value of word 0 is $(1, 0)$, all colour and no shape, and that of word 1 is $(0, 1)$. So the
+# wanted output is $(1, 1)$. One head has one pair of weights, $a$ and $1 - a$. Two heads have two pairs, so one can return the
+# colour and the other the shape.
 #
 # ### Predict: the reach of one head
 #
@@ -101,8 +101,8 @@ figures.show(drawn)
 # $$ \mathbf{X}\, [\, \mathbf{W}_q^{(0)},\; \mathbf{W}_q^{(1)} \,] =
 #    [\, \mathbf{X} \mathbf{W}_q^{(0)},\; \mathbf{X} \mathbf{W}_q^{(1)} \,] . $$
 #
-# Each *column* of a product depends only on the same column of the matrix on the right. So each head owns a band of columns, and
-# the heads stay independent.
+# Each *column* of a product depends only on the same column of the matrix on the right. So each head owns a band of columns,
+# and the heads stay independent.
 
 # %% tags=["picture"]
 # @title One packed matrix, and the columns of each head
@@ -119,8 +119,8 @@ print("Columns 4 to 7 of X @ W_q are the queries of head 1.")
 #
 # ## 3. Splitting and merging
 #
-# A projected batch is `(B, T, D)`: the row of each word has `Dk` numbers of head 0, then those of head 1, and so on. Here are four
-# words of six numbers, without a batch. The numbers count up in the order in which they are in memory:
+# A projected batch is `(B, T, D)`: the row of each word has `Dk` numbers of head 0, then those of head 1, and so on. Here are
+# four words of six numbers, without a batch. The numbers count up in the order in which they are in memory:
 
 # %% tags=["code"]
 small = torch.arange(24).view(4, 6)  # (T, D)
@@ -148,8 +148,8 @@ figures.show(figures.multi_head.cut_by_reshape(small))
 #
 # *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
-# Do this for a batch. Where $H$ doesn't divide the width, as for `D = 10` and `H = 4`, raise a `ValueError` that names the wrong
-# argument and its value.
+# Do this for a batch. Where $H$ doesn't divide the width, as for `D = 10` and `H = 4`, raise a `ValueError` that names the
+# wrong argument and its value.
 #
 # **Worked example.** One sentence of two words, $(1, 2, 3, 4)$ and $(5, 6, 7, 8)$, and two heads. Head 0 gets
 # $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ and head 1 gets $\begin{pmatrix} 3 & 4 \\ 7 & 8 \end{pmatrix}$.
@@ -159,7 +159,7 @@ figures.show(figures.multi_head.cut_by_reshape(small))
 def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
     """Cut every word's row into one piece for each head.
 
-    x: (B, T, D), where each size may be 1. Returns (B, H, T, D // H) with H = n_heads: piece h of each row goes to head h.
+    x: (B, T, D); each size may be 1. Returns (B, H, T, D // H) with H = n_heads: piece h of each row goes to head h.
     Raises ValueError unless n_heads is a whole number of at least 1 that divides D.
     """
     ### BEGIN SOLUTION
@@ -199,8 +199,8 @@ except RuntimeError as error:
 print("reshape:", found.transpose(0, 1).reshape(4, 6)[0])
 
 # %% [markdown]
-# `transpose` moves nothing in memory, so the two pieces of a word are still far apart, and `view` can't join them. `reshape` copies
-# where it has to; `.contiguous()` copies on request.
+# `transpose` moves nothing in memory, so the two pieces of a word are still far apart, and `view` can't join them. `reshape`
+# copies where it has to; `.contiguous()` copies on request.
 #
 # ### Exercise: `merge_heads(x)`
 #
@@ -253,11 +253,11 @@ wrong = lm.compare(split=lambda x, n_heads: x.reshape(len(x), n_heads, x.shape[1
 #
 # *Difficulty ★☆☆, importance ●●●, about 7 minutes.*
 #
-# Make the four layers `W_q`, `W_k`, `W_v` and `W_o`, and `dropout`, an `nn.Dropout`. Refuse an $H$ that doesn't divide `d_model`,
-# although no size depends on it. A `forward` is not needed.
+# Make the four layers `W_q`, `W_k`, `W_v` and `W_o`, and `dropout`, an `nn.Dropout`. Refuse an $H$ that doesn't divide
+# `d_model`, although no size depends on it. A `forward` is not needed.
 #
-# **Worked example.** `HeadLayers(8, 2)` has four parameters, `W_q.weight` and so on, each $(8, 8)$. `HeadLayers(10, 4)` raises a
-# `ValueError`.
+# **Worked example.** `HeadLayers(8, 2)` has four parameters, `W_q.weight` and so on, each $(8, 8)$. `HeadLayers(10, 4)` raises
+# a `ValueError`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "HeadLayers", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -306,7 +306,8 @@ for name, weight in parameters.items():
     print(f"{name}  {tuple(weight.shape)}  {weight.numel():,}")
 
 # %% [markdown]
-# Heads share the width, so the four products cost the same, too. Only the weights grow: $H$ maps of $T \times S$ instead of one.
+# Heads share the width, so the four products cost the same, too. Only the weights grow: $H$ maps of $T \times S$ instead of
+# one.
 
 # %% tags=["picture"]
 # @title From x to the output, with all shapes
@@ -335,10 +336,10 @@ growth.show("masked_attention")
 # Copy your `masked_attention` into the cell, above the class. Then write `forward`. As in lesson 4, return the weights that
 # multiplied the values: in training mode, those after dropout.
 #
-# **Worked example.** `D = H = 2`, and all matrices are the identity. The words are $(0, 0)$ and $(\ln 3, 8)$, so head 0 sees $0$
-# and $\ln 3$, and head 1 sees $0$ and $8$. Word 0 has the scores 0, so weights of $\tfrac12$ and the output
-# $(\tfrac12 \ln 3,\; 4)$. Word 1 has in head 0 the scores $0$ and $(\ln 3)^2 = 1.21$, so the weights $0.23$ and $0.77$, and in
-# head 1 the scores $0$ and $64$. Its output is $(0.77 \ln 3,\; 8)$.
+# **Worked example.** `D = H = 2`, and all matrices are the identity. The words are $(0, 0)$ and $(\ln 3, 8)$, so head 0 sees
+# $0$ and $\ln 3$, and head 1 sees $0$ and $8$. Word 0 has the scores 0, so weights of $\tfrac12$ and the output $(\tfrac12 \ln
+# 3,\; 4)$. Word 1 has in head 0 the scores $0$ and $(\ln 3)^2 = 1.21$, so the weights $0.23$ and $0.77$, and in head 1 the
+# scores $0$ and $64$. Its output is $(0.77 \ln 3,\; 8)$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -348,8 +349,8 @@ growth.show("masked_attention")
 class MultiHeadAttention(nn.Module):
     """Attention with several heads, over a sentence or from one sentence to another.
 
-    Has the layers of HeadLayers, no other parameters, and the same ValueErrors. dropout: the probability with which each
-    weight is dropped in training mode, independently. Each call is independent of those before.
+    Has the layers of HeadLayers, no other parameters, and the same ValueErrors. dropout: the probability with which
+    each weight is dropped in training mode, independently. Each call is independent of those before.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
@@ -363,8 +364,8 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Attend from x, (B, T, D), to context, (B, S, D), or to x itself where context is None.
 
-        mask: bool, broadcasts to (B, H, T, S), True = blocked; in a fully blocked row, a head's weights and what it finds
-        are 0, never NaN. Scores may be as large as 1e13, blocked ones too.
+        mask: bool, broadcasts to (B, H, T, S), True = blocked; in a fully blocked row, a head's weights and what it
+        finds are 0, never NaN. Scores may be as large as 1e13, blocked ones too.
         Returns the output (B, T, D) and the weights that were applied (B, H, T, S).
         Not allowed: F.scaled_dot_product_attention, nn.MultiheadAttention, F.multi_head_attention_forward.
         """
@@ -399,8 +400,9 @@ growth.show("SelfAttention", "MultiHeadAttention")
 # Does your module, with the two heads of section 2, agree with the loop?
 
 # %% tags=["code"]
-module, packed = MultiHeadAttention(D, H), {"W_q": W_q, "W_k": W_k, "W_v": W_v, "W_o": W_o}
-module.load_state_dict({f"{name}.weight": W.T for name, W in packed.items()})  # x @ W is the layer with the weight W.T
+module, matrices = MultiHeadAttention(D, H), {"W_q": W_q, "W_k": W_k, "W_v": W_v, "W_o": W_o}
+weights = {f"{name}.weight": W.T for name, W in matrices.items()}  # a layer with this weight computes x @ W
+module.load_state_dict(weights, strict=False)
 torch.testing.assert_close(module(X[None])[0][0], by_loop)
 print("Your module and the loop give the same numbers.")
 causal = torch.ones(T, T, dtype=torch.bool).triu(1)
@@ -445,10 +447,11 @@ output, weights = ours(x, mask=causal)
 expected, mean = theirs(x, x, x, attn_mask=causal)
 torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-4)
 torch.testing.assert_close(weights.mean(dim=1), mean, atol=1e-5, rtol=1e-4)
-q = split_heads(ours.W_q(x), 8)
-steps = {"x": x, "queries": ours.W_q(x), "split": q, "scores": q @ q.mT, "weights": weights, "output": output}
-print("Equal.", *(f"{name}: {tuple(tensor.shape)}" for name, tensor in steps.items()), sep="\n")
-print(f"their weights: {tuple(mean.shape)}")
+print("Equal. Their weights:", tuple(mean.shape), "Your steps:")
+q, k, v = (split_heads(layer(x), 8) for layer in (ours.W_q, ours.W_k, ours.W_v))
+steps = {"x": x, "W_q(x)": ours.W_q(x), "split": q, "scores": q @ k.mT, "weights": weights, "heads": weights @ v}
+for name, tensor in (steps | {"merged": merge_heads(weights @ v), "output": output}).items():
+    print(f"{name:8} {tuple(tensor.shape)}")
 
 # %% [markdown]
 # ## 6. What heads look for
@@ -460,26 +463,26 @@ print(f"their weights: {tuple(mean.shape)}")
 figures.show(figures.multi_head.four_heads(lm))
 
 # %% [markdown]
-# One looks at its **neighbour**, the word before. One does some **grammar**: it finds the verb. For **reference**, give the model
-# twelve random words, and then the same twelve again:
+# One looks at its **neighbour**, the word before. One does some **grammar**: it finds the verb. For **reference**, give the
+# model twelve random words, and then the same twelve again:
 
 # %% tags=["picture"]
 # @title Twelve heads: the mean weight on the word itself, the word before, and the last time
 figures.show(figures.multi_head.twelve_heads(lm))
 
 # %% [markdown]
-# The heads of layer 2 look at the word that came *after* the same word last time, and that comes next. They are called **induction
-# heads**. BERT has heads that go from a verb's object to the verb, or from a pronoun to its noun
-# ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)). The mean over heads, PyTorch's default, hides all this:
+# The heads of layer 2 look at the word that came *after* the same word last time, and that comes next. They are called
+# **induction heads**. BERT has heads that go from a verb's object to the verb, or from a pronoun to its noun ([Clark et al.
+# 2019](https://arxiv.org/abs/1906.04341)). The mean over heads, PyTorch's default, hides all this:
 
 # %% tags=["picture"]
 # @title The mean over the heads of layer 1
 figures.show(figures.multi_head.mean_of_heads(lm))
 
 # %% [markdown]
-# Even one head's map has limits. A name is only a summary: from *river*, the neighbour head skips *the* and goes to *reached*. And
-# a weight says where a value comes from, but not whether the model needs it. To know that, take the head away (the experiment
-# below). Nor are more heads always better, since each gets narrower.
+# Even one head's map has limits. A name is only a summary: from *river*, the neighbour head skips *the* and goes to *reached*.
+# And a weight says where a value comes from, but not whether the model needs it. To know that, take the head away (the
+# experiment below). Nor are more heads always better, since each gets narrower.
 #
 # ## 7. A bug that trains (extra)
 #
@@ -519,8 +522,8 @@ figures.show(figures.multi_head.three_tasks(trained))
 #
 # ## The model so far (extra)
 #
-# In the model that grows from lesson 3 to lesson 8, your `MultiHeadAttention` replaces projections and attention. Both heads look
-# for equal letters, but each compares only its half of the numbers.
+# In the model that grows from lesson 3 to lesson 8, your `MultiHeadAttention` replaces projections and attention. Both heads
+# look for equal letters, but each compares only its half of the numbers.
 
 # %% tags=["picture"]
 # @title The model so far, and where its letters look
@@ -531,12 +534,13 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Difficulty ★★☆, importance ●○○, about 8 minutes.* All four heads of layer 2 are induction heads. **Can the model do without one
-# of them, or without all four?**
+# *Difficulty ★★☆, importance ●○○, about 8 minutes.* All four heads of layer 2 are induction heads. **Can the model do without
+# one of them, or without all four?**
 #
-# `head_studies.loss_without(lm, 2, [0])` is the model's loss while head 0 of layer 2 is silent, and with `[]` none is. Silence each
-# head alone, and note the growth of the loss. Then silence all four. Your finding is the growth for all four, divided by the *sum*
-# of the four single growths. It is 1 if each head does work of its own.
+# `head_studies.loss_without(lm, 2, [0])` is the model's loss while head 0 of layer 2 is silent, and with `[]` none is. Silence
+# each head alone, and note the growth of the loss. Then silence all four. Your finding is the growth for all four, divided by
+# the *sum* of the four single growths: 1 means that each head does work of its own, more means that they stand in for each
+# other.
 
 # %% tags=["experiment"]
 print("no head silent:", head_studies.loss_without(lm, 2, []))
@@ -573,9 +577,9 @@ print(tuple(layer(X[None]).shape), [tuple(tensor.shape) for tensor in layer(X[No
 #
 # *Difficulty ★★☆, importance ●○○, about 8 minutes.*
 #
-# You want to look inside a trained `nn.MultiheadAttention` with your own code. Copy its weights into `ours`, a module with `W_q`,
-# `W_k`, `W_v` and `W_o`, and return `ours`. Training one must not change the other, so *copy the numbers into* the existing
-# parameters.
+# You want to look inside a trained `nn.MultiheadAttention` with your own code. Copy its weights into `ours`, a module with
+# `W_q`, `W_k`, `W_v` and `W_o`, and return `ours`. Training one must not change the other, so *copy the numbers into* the
+# existing parameters.
 #
 # **Worked example.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight` is
 # $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
@@ -599,8 +603,8 @@ check(load_torch_weights)
 #
 # *Difficulty ★☆☆, importance ●○○, about 4 minutes.*
 #
-# How many numbers can training change? Leave out *frozen* parameters (`requires_grad=False`), and count a *tied* one, which is used
-# in two places, once.
+# How many numbers can training change? Leave out *frozen* parameters (`requires_grad=False`), and count a *tied* one, which is
+# used in two places, once.
 #
 # **Worked example.** `nn.Linear(3, 2)` has $3 \cdot 2$ weights and 2 biases: 8. With its bias frozen: 6. `nn.Sequential(a, a)`,
 # where both entries are the same `nn.Linear(3, 3, bias=False)`: 9, not 18.
