@@ -515,15 +515,13 @@ figures.show(figures.multi_head.three_tasks(trained))
 
 # %% [markdown]
 # Copying and reversing train well, because the matrices around the scrambled heads learn to unscramble them. But the loss of
-# *predict* falls *below* guessing: the merge writes numbers of later words into earlier positions, past the mask. On real text
-# you would see an excellent loss, and a model that can't write. A falling loss proves little. Compare with a layer that you
-# trust, given the same weights, as in section 5: that takes a second, before any training. More such bugs are in the notebook
-# `bug_museum.ipynb`.
+# *predict* falls *below* guessing, because numbers of later words get into earlier positions, past the mask. To find such a
+# bug, compare with a layer that you trust, as in section 5: that takes no training. More bugs are in `bug_museum.ipynb`.
 #
 # ## The model so far (extra)
 #
-# In the model that grows from lesson 3 to lesson 8, your `MultiHeadAttention` replaces projections and attention. Both heads
-# look for equal letters, but each compares only its half of the numbers.
+# In the model that grows until lesson 8, your module replaces projections and attention. Each head compares half of the
+# numbers.
 
 # %% tags=["picture"]
 # @title The model so far, and where its letters look
@@ -537,10 +535,9 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 # *Difficulty ★★☆, importance ●○○, about 8 minutes.* All four heads of layer 2 are induction heads. **Can the model do without
 # one of them, or without all four?**
 #
-# `head_studies.loss_without(lm, 2, [0])` is the model's loss while head 0 of layer 2 is silent, and with `[]` none is. Silence
-# each head alone, and note the growth of the loss. Then silence all four. Your finding is the growth for all four, divided by
-# the *sum* of the four single growths: 1 means that each head does work of its own, more means that they stand in for each
-# other.
+# `head_studies.loss_without(lm, 2, [0])` is the model's loss while head 0 of layer 2 is silent, and with `[]` none is. Your
+# finding is the growth of the loss with all four silent, divided by the *sum* of the growths with each one alone: 1 means that
+# each head does work of its own, more means that they stand in for each other.
 
 # %% tags=["experiment"]
 print("no head silent:", head_studies.loss_without(lm, 2, []))
@@ -577,9 +574,8 @@ print(tuple(layer(X[None]).shape), [tuple(tensor.shape) for tensor in layer(X[No
 #
 # *Difficulty ★★☆, importance ●○○, about 8 minutes.*
 #
-# You want to look inside a trained `nn.MultiheadAttention` with your own code. Copy its weights into `ours`, a module with
-# `W_q`, `W_k`, `W_v` and `W_o`, and return `ours`. Training one must not change the other, so *copy the numbers into* the
-# existing parameters.
+# Copy the weights of PyTorch's layer into `ours`, a module with `W_q`, `W_k`, `W_v` and `W_o`, and return `ours`. Training one
+# must not change the other, so *copy the numbers into* the existing parameters.
 #
 # **Worked example.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight` is
 # $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
