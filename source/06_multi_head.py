@@ -495,7 +495,7 @@ figures.show(figures.multi_head.mean_of_heads(lm))
 # ```
 #
 # Train your layer, and one with this merge, on random words. **Copy**: repeat them. **Reverse**: repeat them backwards.
-# **Predict**: with a causal mask, give the next word, which nobody can know, so that the best loss is $\ln 16 = 2.77$.
+# **Predict**: with a causal mask, give the next word, which nobody can know: the best loss is $\ln 16 = 2.77$.
 #
 # ### Predict: the task that gives it away
 #
@@ -535,7 +535,7 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 # *Difficulty ★★☆, importance ●○○, about 8 minutes.* All four heads of layer 2 are induction heads. **Can the model do without
 # one of them, or without all four?**
 #
-# `head_studies.loss_without(lm, 2, [0])` is the model's loss while head 0 of layer 2 is silent, and with `[]` none is. Your
+# `head_studies.loss_without(lm, 2, [0])` is the model's loss while head 0 of layer 2 is silent. Your
 # finding is the growth of the loss with all four silent, divided by the *sum* of the growths with each one alone: 1 means that
 # each head does work of its own, more means that they stand in for each other.
 
@@ -577,8 +577,8 @@ print(tuple(layer(X[None]).shape), [tuple(tensor.shape) for tensor in layer(X[No
 # Copy the weights of PyTorch's layer into `ours`, a module with `W_q`, `W_k`, `W_v` and `W_o`, and return `ours`. Training one
 # must not change the other, so *copy the numbers into* the existing parameters.
 #
-# **Worked example.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight` is
-# $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
+# **Worked example.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$ and `theirs.out_proj.weight` is $(7)$. The weights of
+# `W_q`, `W_k`, `W_v` and `W_o` become $(2)$, $(3)$, $(5)$ and $(7)$.
 
 
 # %%
