@@ -515,8 +515,8 @@ figures.show(figures.multi_head.three_tasks(trained))
 
 # %% [markdown]
 # Copying and reversing train well, because the matrices around the scrambled heads learn to unscramble them. But the loss of
-# *predict* falls *below* guessing, because numbers of later words get into earlier positions, past the mask. To find such a
-# bug, compare with a layer that you trust, as in section 5: that takes no training. More bugs are in `bug_museum.ipynb`.
+# *predict* falls *below* guessing, because numbers of later words get into earlier positions, past the mask. Compare with a
+# layer that you trust, as in section 5. More bugs are in `bug_museum.ipynb`.
 #
 # ## The model so far (extra)
 #
