@@ -306,8 +306,7 @@ for name, weight in parameters.items():
     print(f"{name}  {tuple(weight.shape)}  {weight.numel():,}")
 
 # %% [markdown]
-# Heads share the width, so the four products cost the same, too. Only the weights grow: $H$ maps of $T \times S$ instead of
-# one.
+# Heads share the width, so the four products cost the same, too. Only the attention weights grow: $H$ maps instead of one.
 
 # %% tags=["picture"]
 # @title From x to the output, with all shapes
