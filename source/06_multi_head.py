@@ -348,8 +348,8 @@ growth.show("masked_attention")
 class MultiHeadAttention(nn.Module):
     """Attention with several heads, over a sentence or from one sentence to another.
 
-    Has the layers of HeadLayers, no other parameters, and the same ValueErrors. dropout: the probability with which
-    each weight is dropped in training mode, independently. Each call is independent of those before.
+    Has the layers of HeadLayers and no other parameters. dropout: the probability with which each weight is dropped in
+    training mode, independently. Each call is independent of those before.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:

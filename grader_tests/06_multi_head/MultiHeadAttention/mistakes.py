@@ -1,11 +1,10 @@
 """Known mistakes in `MultiHeadAttention`."""
 
-from ...shared.families import arguments, calls, gradients, masks, modules, results, scores
+from ...shared.families import calls, gradients, masks, modules, results, scores
 from ...shared.heads import STEPS, add_mistakes
 from ..common import LEVELS, SPLITTING
 from .contract import mha
 
-REFUSALS = ("ValueError", "refuses 0")  # what an answer loses that refuses nothing
 EVERYWHERE = ("self-attention", "cross-attention")  # what an answer loses whose every result is wrong
 
 right = mha.reference_answer(
@@ -292,26 +291,6 @@ right.mistake("HasNoParametersAtFirst", loses=("its parameters", *EVERYWHERE)).p
 )
 right.mistake(gradients.weights_detached, {"(output), weights": "(output), weights.detach()"}, loses="gradients")
 right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"mask))": "mask)).detach()"}, loses="gradients")
-right.mistake(
-    arguments.not_refused(
-        "You do not refuse an n_heads that does not divide d_model. Raise a ValueError that names one of the two."
-    ),
-    loses=REFUSALS,
-)
-right.mistake(arguments.error_without_name(), loses=REFUSALS)
-right.mistake(arguments.asserts(), loses=REFUSALS)
-right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses="refuses 0", clause="least")
-right.mistake(
-    arguments.unchecked("RefusesNoNumberAbove0"), {" or d_model % n_heads": ""}, loses=REFUSALS, clause="divides"
-).feedback(
-    "You refuse numbers below 1, but none that leaves a remainder. Raise a ValueError unless n_heads divides d_model."
-)
-right.mistake(
-    arguments.unchecked("lets_negative_numbers_pass"), {"n_heads < 1": "n_heads == 0"}, loses="refuses 0"
-).feedback(
-    "You refuse 0 heads, but not a negative number such as -3. `12 % -3` is 0, so a negative number seems to "
-    "divide 12. Require at least 1."
-)
 for when, about in (
     ("in training mode", "self.training"),
     ("with dropout", "self.p"),
