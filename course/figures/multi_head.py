@@ -268,14 +268,12 @@ def side_by_side(
     weights: torch.Tensor,
     *,
     rows: Sequence[str],
-    columns: Sequence[str] | None = None,
     titles: Sequence[str] | None = None,
     blocked: torch.Tensor | None = None,
 ) -> Figure:
-    """One heat map per head of `weights` (H, T, S); only the first has row labels. `blocked`: (T, S), or (H, T, S)."""
-    columns = columns or rows
-    cells = max(2.0, 0.42 * len(columns))
-    slanted = max(map(len, columns)) > 2
+    """One heat map per head of `weights` (H, T, T); only the first has row labels. `blocked`: (T, T), or (H, T, T)."""
+    cells = max(2.0, 0.42 * len(rows))
+    slanted = max(map(len, rows)) > 2
     # The labels of the first map take their room from all maps
     figure, panels = row(
         len(weights),
@@ -287,7 +285,7 @@ def side_by_side(
             weights[h],
             ax=ax,
             rows=rows if h == 0 else None,
-            columns=columns,
+            columns=rows,
             blocked=blocked if blocked is None or blocked.ndim == 2 else blocked[h],
             part="weights",
             title=titles[h] if titles else f"head {h}",
