@@ -18,7 +18,7 @@ def called(state, n_heads, x, **options):
     m = s.call(EXERCISE, D, n_heads, **options, name="module")
     s.call(helper("load_weights"), m, state, exactly=False)
     for name in LAYERS:
-        s.call(method(m, name), s.x, name=name)
+        s.call(s.call(helper("attribute"), m, name), s.x, name=name)
     given = ", ".join([str(D), str(n_heads), *(f"{name}={value}" for name, value in options.items())])
     return s.case(*map(ref, LAYERS)).label(f"the layers of HeadLayers({given}), each called with x {tuple(x.shape)}")
 
@@ -47,6 +47,6 @@ def dropping(n_heads, p, x, training):
     s = Script(x=x)
     m = s.call(EXERCISE, 6, n_heads, p, name="module")
     s.call(method(m, "train"), training)
-    s.call(method(m, "dropout"), s.x, name="out")
+    s.call(s.call(helper("attribute"), m, "dropout"), s.x, name="out")
     mode = "training" if training else "eval"
     return s.case(ref("out")).label(f"HeadLayers(6, {n_heads}, {p}).dropout in {mode} mode; x {tuple(x.shape)}")
