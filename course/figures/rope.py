@@ -64,7 +64,7 @@ def sinusoids() -> Figure:
     return with_alt_text(
         figure,
         "Left, a map of 16 entries at 48 positions: the waves in the upper rows, the first entries, are fast, those in "
-        "the lower rows hardly change. Right, the score of one word with another, always three positions further on: it "
+        "the lower rows hardly change. Right, the score of one word with another, three positions further on: it "
         f"goes up and down between {low:.1f} and {high:.1f} as both move.",
         "Right: random words and matrices.",
     )
@@ -214,7 +214,7 @@ def to_be(module: Function) -> Figure:
     panels = {title: weights[0, 0] for title, (_, weights) in found.items()}
     return with_caption(
         maps(panels, dict.fromkeys(panels, words)),
-        f"Head 0, random weights. The outputs of the two “to” are {apart[0]} apart on the left, {apart[1]} on the right.",
+        f"Head 0, random weights. The outputs of the two “to” are {apart[0]} apart on the left, {apart[1]} right.",
     )
 
 
@@ -266,7 +266,7 @@ def _sinusoids(T: int, D: int) -> torch.Tensor:
 
 def _spoken(module: Function) -> tuple[Any, list[str], torch.Tensor]:
     """A module of width 16 with two heads and larger queries and keys, the lesson's six words, and x (1, T, D)."""
-    words = "to be or not to be".split()
+    words = ["to", "be", "or", "not", "to", "be"]
     vocabulary = sorted(set(words))
     table = torch.randn(len(vocabulary), 16, generator=torch.Generator().manual_seed(2))
     with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -319,5 +319,3 @@ def _entry(ax: Axes, x: float, y: float, number: int) -> None:
     cell(ax, x, y, (0.8, 0.8), facecolor=light, edgecolor=INK, linewidth=0.8)
     write(ax, x, y + 0.12, f"x{number}", color=ink_on(light), fontweight="bold")
     write(ax, x, y - 0.2, f"pair {number // 2}", color=ink_on(light), fontsize=7.5)
-
-
