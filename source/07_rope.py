@@ -340,7 +340,7 @@ no_rotation, _ = lm.compare(rope=lambda x, positions: x)
 # Both positions are gone; only $n - m$ is left.
 
 
-# %% tags=["code"]
+# %% tags=["picture"]
 def score(q, k, m, n):
     """The score of the query q, at position m, with the key k, at position n."""
     return (apply_rope(q[None], torch.tensor([m])) @ apply_rope(k[None], torch.tensor([n])).mT).item()
@@ -493,7 +493,7 @@ for start in (0, 100, 5000):
 figures.show(figures.rope.named(runs))
 
 # %% [markdown]
-# It works as well at 5000. What it has learned is "one to the left", not "position 3 looks at position 2".
+# It works as well at 5000: it has learned "one to the left", not "position 3 looks at position 2".
 #
 # ## 8. A bug that shipped
 #
@@ -542,7 +542,7 @@ check(to_half_split)
 # does not depend on the order of its terms:
 
 
-# %% tags=["code"]
+# %% tags=["picture"]
 def rotate_halves(x, positions):  # as in the transformers library
     angles = (positions[:, None] * rope_frequencies(x.shape[-1])).repeat(1, 2)
     first, second = x.chunk(2, dim=-1)
@@ -562,7 +562,7 @@ print(f"and by up to {(careless - expected).abs().max():.1f} with the rows as th
 #
 # The small model was trained on 96 tokens at a time. Give it 192.
 
-# %% tags=["code"]
+# %% tags=["model"]
 TRAINED = 96  # tokens
 texts = lm.encode(small_lm.held_out(4000))[: 16 * 2 * TRAINED].view(16, 2 * TRAINED)
 
@@ -590,7 +590,7 @@ predict("the loss in the second half", ...)
 # - **a larger base** slows the slowest pair down by `factor`, and pair 0 not at all;
 # - **YaRN** keeps pairs that made 4 turns or more in training, divides those that made 1 or fewer, and mixes in between.
 
-# %% tags=["code"]
+# %% tags=["model"]
 dim, factor, theta = 24, 2, rope_frequencies(24)  # the model's heads have 24 numbers
 turns = TRAINED * theta / (2 * math.pi)  # of each pair, in training
 keep = ((turns - 1) / (4 - 1)).clamp(0, 1)
