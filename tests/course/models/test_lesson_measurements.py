@@ -1,12 +1,14 @@
-"""What lessons 06, 09 and 12 measure in a cell whose code is not theirs to read."""
+"""What lessons 06, 07, 09 and 12 measure in a cell whose code is not theirs to read."""
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 
-from course.models import drawn_signs, layer_tests, stopwatch, translation
+from course.models import drawn_signs, layer_tests, one_before, stopwatch, translation
 from course.models.right_functions.lesson_06 import MultiHeadAttention
+from course.models.right_functions.lesson_07 import RotarySelfAttention
 from course.models.right_functions.lesson_12 import alignment_error, patches
 
 
@@ -34,6 +36,17 @@ def test_three_tests_catch_a_wrong_layer_and_pass_a_right_one(capsys):
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("right") and first.count("✓") == 3
     assert second.startswith("wrong") and second.count("✗") == 3
+
+
+def test_what_was_learned_at_eight_positions_holds_at_all_others():
+    """Lesson 07: without the order nothing is learned but that no token follows itself."""
+    in_order, at_0 = (
+        one_before.train_to_name_the_one_before(RotarySelfAttention, order) for order in ("in order", "all positions 0")
+    )
+    assert min(in_order.named_at(start) for start in (0, 100, 5000)) > 0.95
+    assert sum(at_0.losses[-20:]) / 20 > 1.9
+    with pytest.raises(ValueError, match="order is 'backwards'"):
+        one_before.train_to_name_the_one_before(RotarySelfAttention, "backwards", steps=0)
 
 
 def test_translations_are_written_one_by_one_and_filled_up():
