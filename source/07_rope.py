@@ -470,8 +470,7 @@ with_yours, with_the_builtin = lm.compare(module=RotarySelfAttention)
 # %% [markdown]
 # ### To be or not to be
 #
-# Two words occur twice here. Without positions, the second *to* has the same query as the first, and so the same output. (With all
-# positions 0, nothing turns.)
+# Two words occur twice here. If all positions are 0, nothing turns, so both *to* have the same query and the same output:
 
 # %% tags=["picture"]
 # @title The weights of one head, without positions and with them
@@ -512,9 +511,9 @@ figures.show(figures.rope.named(runs))
 # %% [markdown]
 # ## Two layouts in memory (extra)
 #
-# Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**. The transformers
-# library pairs **halves**, $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, because halves are easy to cut and join.
-# Both are right. But weights that were trained with one are useless in the other, and no error warns you.
+# Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**; the transformers
+# library pairs **halves**, $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, which are easy to cut and join. Both are
+# right, but weights that were trained with one are useless in the other, and no error warns you.
 
 # %% tags=["picture"]
 # @title Eight numbers in both layouts
@@ -538,8 +537,7 @@ def to_half_split(x: torch.Tensor) -> torch.Tensor:
 check(to_half_split)
 
 # %% [markdown]
-# To move a model, reorder the *rows* of $\mathbf{W}_q$ and $\mathbf{W}_k$ inside each head. No score changes, because a dot product
-# does not depend on the order of its terms:
+# To move a model, reorder the *rows* of $\mathbf{W}_q$ and $\mathbf{W}_k$ inside each head. No score changes:
 
 
 # %% tags=["picture"]
@@ -583,8 +581,8 @@ predict("the loss in the second half", ...)
 
 # %% [markdown]
 # Longer texts have longer gaps. In training, the fast pairs made many turns, so the model has met all their angles. The slow pairs
-# made only a part of one, and longer gaps turn them to new angles. Three remedies change only the frequencies, for texts `factor`
-# times as long:
+# made only a part of one, and longer gaps turn them to new angles. Three remedies change the frequencies, for texts `factor` times
+# as long:
 #
 # - **position interpolation** divides all of them by `factor`, which squeezes the text into the trained positions;
 # - **a larger base** slows the slowest pair down by `factor`, and pair 0 not at all;
@@ -665,9 +663,8 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 figures.show(figures.rope.so_far(RotarySelfAttention, apply_rope))
 
 # %% [markdown]
-# In lesson 8 the whole model learns. **To read on:** Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), sections 3.2 and 3.4 ·
-# Biderman et al., [Rotary Embeddings](https://blog.eleuther.ai/rotary-embeddings/) · Peng et al.,
-# [YaRN](https://arxiv.org/abs/2309.00071).
+# In lesson 8 the whole model learns. **To read on:** Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), section 3 · Biderman
+# et al., [Rotary Embeddings](https://blog.eleuther.ai/rotary-embeddings/) · Peng et al., [YaRN](https://arxiv.org/abs/2309.00071).
 
 # %%
 progress()
