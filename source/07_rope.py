@@ -53,12 +53,8 @@ predict("quiz 1", ...)  # a number
 
 
 # %% tags=["code"]
-def plain_weights(x):
-    return torch.softmax(x @ x.mT / x.shape[-1] ** 0.5, dim=-1)  # (T, T)
-
-
 def plain(x):
-    return plain_weights(x) @ x  # (T, D)
+    return scaled_dot_product_attention(x, x, x)[0]  # of lesson 4: (T, D)
 
 
 words, X = sentence.words, sentence.x  # X: (T, D)
@@ -78,7 +74,7 @@ predict("the output of boat", ..., (before - after).abs().max())
 
 # %% tags=["picture"]
 # @title The weights of both sentences
-figures.show(figures.rope.two_orders(plain_weights(X), plain_weights(X[permutation]), words, scrambled_words))
+figures.show(figures.rope.two_orders(scaled_dot_product_attention, X, permutation, words))
 
 # %% [markdown]
 # The same two words have the same weight, which has only moved, because no position occurs in the formula, and a sum does not
@@ -124,16 +120,10 @@ grade(is_order_blind)
 
 
 # %% tags=["code"]
-def causal(x):
-    """`plain` with a causal mask: word i sees the words 0 … i."""
-    future = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
-    return torch.softmax((x @ x.mT / x.shape[-1] ** 0.5).masked_fill(future, -torch.inf), dim=-1) @ x
-
-
 added = torch.randn(6, 3, generator=torch.Generator().manual_seed(7))  # (T, D): a vector for each position
 for name, function in {
     "plain self-attention": plain,
-    "with a causal mask": causal,
+    "with a causal mask": lambda x: masked_attention(x, x, x, causal_mask(len(x)))[0],
     "with a vector added for each position": lambda x: plain(x + added),
 }.items():
     print(f"{name:38} order-blind: {is_order_blind(function, X, permutation)}")

@@ -193,9 +193,15 @@ def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]],
     return with_alt_text(figure, f"Heat maps of weights with words beside rows and columns. {'; '.join(details)}.")
 
 
-def two_orders(before: torch.Tensor, after: torch.Tensor, words: Sequence[str], scrambled: Sequence[str]) -> Figure:
-    """Weights (T, T) of a sentence, and of its words in another order."""
-    panels = {"as it was": (before, words), "scrambled": (after, scrambled)}
+def two_orders(
+    attention: Callable[..., Any], x: torch.Tensor, permutation: torch.Tensor, words: Sequence[str]
+) -> Figure:
+    """Weights by `attention(query, key, value)` of a sentence x (T, D), and of its words in another order."""
+    orders = {"as it was": torch.arange(len(x)), "scrambled": permutation}
+    panels = {
+        title: (attention(x[order], x[order], x[order])[1], [words[i] for i in order.tolist()])
+        for title, order in orders.items()
+    }
     return with_caption(
         maps(
             {title: weights for title, (weights, _) in panels.items()},
@@ -206,7 +212,7 @@ def two_orders(before: torch.Tensor, after: torch.Tensor, words: Sequence[str], 
 
 
 @torch.no_grad()
-def to_be(module: Function) -> Figure:
+def to_be(module: Callable[..., Any]) -> Figure:
     """The weights of head 0 of `module(d_model, n_heads)` on "to be or not to be", without and with positions."""
     layer, words, x = _spoken(module)
     found = {"all positions 0": layer(x, torch.zeros(6, dtype=torch.int64)), "positions 0 … 5": layer(x)}
@@ -225,7 +231,7 @@ def named(runs: Mapping[str, Any]) -> Figure:
 
 
 @torch.no_grad()
-def so_far(module: Function, rotate: Function) -> Figure:
+def so_far(module: Callable[..., Any], rotate: Function) -> Figure:
     """The diagram up to lesson 07, with head 0 of `module(d_model, n_heads)`, its vectors turned by `rotate`."""
     layer, _, x = _spoken(module)
     q, k, v = (getattr(layer, name)(x)[0, :, :8] for name in ("W_q", "W_k", "W_v"))  # (T, Dk) each
@@ -264,7 +270,7 @@ def _sinusoids(T: int, D: int) -> torch.Tensor:
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-def _spoken(module: Function) -> tuple[Any, list[str], torch.Tensor]:
+def _spoken(module: Callable[..., Any]) -> tuple[Any, list[str], torch.Tensor]:
     """A module of width 16 with two heads and larger queries and keys, the lesson's six words, and x (1, T, D)."""
     words = ["to", "be", "or", "not", "to", "be"]
     vocabulary = sorted(set(words))
@@ -273,7 +279,7 @@ def _spoken(module: Function) -> tuple[Any, list[str], torch.Tensor]:
         torch.manual_seed(0)
         layer = module(16, 2)
         for part in (layer.W_q, layer.W_k):
-            part.weight *= 2
+            part.weight.mul_(2)
     return layer, words, table[[vocabulary.index(word) for word in words]][None]  # the same word, the same vector
 
 
