@@ -1,12 +1,12 @@
-"""`learning_rate`: a linear warm-up, then half a cosine down to a floor."""
+"""`learning_rate`, a step: a linear warm-up, then half a cosine down to a floor."""
 
 import math
 
-from grading.exercises.exercise import call, exercise
+from grading.exercises.exercise import call, step
 
-RATE = "6. How large a step?"
+RATE = "Exercise: `learning_rate(step, warmup, total, peak, floor=0.0)` (extra)"
 
-learning_rate = exercise(
+learning_rate = step(
     "learning_rate",
     see=RATE,
     hints=(
