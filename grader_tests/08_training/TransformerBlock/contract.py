@@ -28,8 +28,8 @@ transformer_block = exercise(
         "Follow one arrow of the picture from x to the result. What is added to what, and what goes through a norm "
         "before it goes anywhere else?",
         "`__init__`: super, the attention as it is, two gains of ones (`nn.Parameter`), three layers without bias. "
-        "`forward`: normalise x with the first gain, call the attention with it and the mask, add its output to x. Then "
-        "normalise the sum with the other gain, and add what the gated layers make of it.",
+        "`forward`: normalise x with the first gain, call the attention with it and the mask, add its output to x. "
+        "Then normalise the sum with the other gain, and add what the gated layers make of it.",
         "`attended, _ = self.attention(rms_norm(x, …), mask=…)`; `x = x + …`; `a = rms_norm(…, …)`; return `x + "
         "self.W_down(F.silu(self.…(a)) * self.…(a))`.",
     ),

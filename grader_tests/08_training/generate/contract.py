@@ -16,7 +16,8 @@ generate = exercise(
         "The model gives logits for every position. Which position's logits predict the next token? And what does it "
         "see when you call it for the token after that?",
         "A loop over n_tokens: show the last block_size tokens, take the last position's logits, choose a token for "
-        "each row, append it. Around it, what the model's mode and gradients need. temperature = 0 is a case of its own.",
+        "each row, append it. Around the loop, what the model's mode and gradients need. temperature = 0 is a case of "
+        "its own.",
         "`logits = model(tokens[:, -…:])[:, -1]`; `chosen = logits.argmax(…)` where temperature is 0, else "
         "`torch.multinomial(torch.softmax(logits / …, …), 1, generator=…)`; `tokens = torch.cat([tokens, …], dim=1)`.",
     ),
