@@ -143,7 +143,7 @@ def _(draw):
     yield after_another(state, 1, draw.normal(2, 7, 6), draw.normal(3, 4, 6))
 
 
-@transformer_block.criterion("gradients, float64, any layout, x left alone", points=0.75, check_types=True)
+@transformer_block.criterion("gradients, float64, any layout and device, x left alone", points=0.75, check_types=True)
 def _(draw):
     yield through_block(block_weights(draw, 12, 5), 3, training=True, x=draw.normal(2, 5, 12)).with_gradients()
     state, x = block_weights(draw, 8, 6, torch.float64), draw.normal(3, 4, 8, dtype=torch.float64)
@@ -151,6 +151,7 @@ def _(draw):
     x = draw.normal(2, 5, 12, dtype=torch.float64)
     yield through_block(block_weights(draw, 12, 7, torch.float64), 3, x=x)
     yield through_block(block_weights(draw, 8, 5), 2, x=draw.normal(5, 2, 8).transpose(0, 1)).does_not_mutate()
+    yield through_block(block_weights(draw, 8, 3), 1, x=draw.normal(2, 4, 8)).device_only()
 
 
 @transformer_block.sizes(points=0.25, B=(1, 2, 50), T=(1, 5, 60), D=(1, 6, 90), hidden=(1, 7, 90))
