@@ -232,8 +232,8 @@ check(rms_norm)
 #
 # *Difficulty ★★☆, importance ●●●, about 10 minutes.*
 #
-# Build the block round a given attention, such as `RotarySelfAttention(96, 4)`. Call it as `attention(x, mask=mask)`; it returns
-# output and weights. The other parameters are `gain_1` and `gain_2`, `(D,)`, ones at first, and three `nn.Linear` without bias:
+# Build the block round a given attention, such as `RotarySelfAttention(96, 4)`, kept as `self.attention`. It is called as
+# `attention(x, mask=mask)` and returns output and weights. The other parameters are `gain_1` and `gain_2`, `(D,)`, ones at first, and three `nn.Linear` without bias:
 # `W_gate` and `W_up` from `D` to `hidden`, `W_down` back to `D`. You may call your `rms_norm`, and `F.silu`.
 #
 # **Worked example.** One position, $\mathbf{x} = (1, 7)$, so $\operatorname{norm}(\mathbf{x}) = (0.2, 1.4)$. If attention returns
@@ -245,7 +245,7 @@ class TransformerBlock(nn.Module):
     """Attention and a gated MLP, each normalised beforehand and added to what came in; no biases.
 
     attention: a module of any class, called as attention(x, mask=mask); returns (output (B, T, D), weights).
-    Parameters: those of attention, gain_1 and gain_2 (D,), ones at first, and nn.Linear W_gate, W_up, W_down.
+    Parameters, and no others: those of self.attention, gain_1 and gain_2 (D,), ones at first, and nn.Linear W_gate, W_up, W_down.
     """
 
     def __init__(self, attention: nn.Module, d_model: int, hidden: int) -> None:
@@ -310,11 +310,12 @@ sliders.slider(figures.training_runs.descend)
 
 # %% [markdown]
 # An optimizer takes this step. The usual one for transformers is **AdamW**, lesson 4's Adam with **weight decay**: each step also
-# draws all parameters a little towards 0. (Since 2025, some large models use [Muon](https://kellerjordan.github.io/posts/muon/) for
-# their matrices: its steps are equally long in all directions.)
+# draws all parameters a little towards 0. (Some, such as
+# [Kimi K2](https://arxiv.org/abs/2507.20534) of July 2025, use [Muon](https://kellerjordan.github.io/posts/muon/) for matrices: its
+# steps are equally long in all directions.)
 #
-# Against odd batches, gradients are **clipped**: if that of *all* parameters, as one vector, is longer than 1, it is shortened to
-# 1. And since `backward()` *adds* to `.grad`, a step has six parts:
+# Against odd batches, the gradient is **clipped**: if that of *all* parameters, as one vector, is longer than 1, it is shortened to
+# length 1. And since `backward()` *adds* to `.grad`, a step has six parts:
 #
 # 1. put the model into training mode;
 # 2. clear the old gradients;
@@ -640,9 +641,13 @@ figures.show(figures.training_runs.schedules(learning_rate))
 # ## Your experiment (extra)
 #
 # *Difficulty ★★☆, importance ●○○, about 8 minutes.* **Which peak is best?** Train a small model for 60 steps with each of the
-# peaks 0.0001, 0.001, 0.01 and 1, with `train`. Each time take a new
-# `OwnBlocksLM(*parts, block_size=32, d_model=32, n_heads=2, n_blocks=1).to(device)` and a new generator with seed 0, and 16
-# windows per batch. Plot the held-out losses, `evaluate(…, *others)`. Your finding is the peak with the lowest loss.
+# peaks 0.0001, 0.001, 0.01 and 1, with `train`. Each time take a `deepcopy(beginner)`, a new generator with seed 0, and 16 windows
+# per batch. Plot the held-out losses, `evaluate(…, *others)`. Your finding is the peak with the lowest loss.
+
+# %% tags=["code"]
+from copy import deepcopy
+
+beginner = OwnBlocksLM(*parts, block_size=32, d_model=32, n_heads=2, n_blocks=1).to(device)
 
 # %% tags=["experiment"]
 # Your code: the held-out loss for each peak, and a plot
