@@ -310,9 +310,8 @@ sliders.slider(figures.training_runs.descend)
 
 # %% [markdown]
 # An optimizer takes this step. The usual one for transformers is **AdamW**, lesson 4's Adam with **weight decay**: each step also
-# draws all parameters a little towards 0. (Some, such as
-# [Kimi K2](https://arxiv.org/abs/2507.20534) of July 2025, use [Muon](https://kellerjordan.github.io/posts/muon/) for matrices: its
-# steps are equally long in all directions.)
+# draws all parameters a little towards 0. (Some models, such as [Kimi K2](https://arxiv.org/abs/2507.20534) of July 2025, use
+# [Muon](https://kellerjordan.github.io/posts/muon/) for matrices: its steps are equally long in all directions.)
 #
 # Against odd batches, the gradient is **clipped**: if that of *all* parameters, as one vector, is longer than 1, it is shortened to
 # length 1. And since `backward()` *adds* to `.grad`, a step has six parts:
