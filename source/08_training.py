@@ -643,7 +643,7 @@ figures.show(figures.training_runs.schedules(learning_rate))
 # peaks 0.0001, 0.001, 0.01 and 1, with `train`. Each time take a `deepcopy(beginner)`, a new generator with seed 0, and 16 windows
 # per batch. Plot the held-out losses, `evaluate(…, *others)`. Your finding is the peak with the lowest loss.
 
-# %% tags=["code"]
+# %% tags=["model"]
 from copy import deepcopy
 
 beginner = OwnBlocksLM(*parts, block_size=32, d_model=32, n_heads=2, n_blocks=1).to(device)
