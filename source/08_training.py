@@ -52,7 +52,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"  # random generators sta
 untrained = small_lm.empty()  # the model of lesson 0 before training
 words = untrained.words  # the token with the id i is words[i]
 N = len(words)
-train_ids = small_lm.training_ids(300_000).to(device)  # int64 (L,)
+train_ids = small_lm.training_ids(300_000).to(device)  # int64 (L,): 300,000 words, and their signs
 held_out = untrained.encode(small_lm.held_out(5_000)).to(device)
 print(untrained.decode(train_ids[:60]), "…\n")
 print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out; {N} in the vocabulary")

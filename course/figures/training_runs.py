@@ -128,7 +128,7 @@ def course_of_training(
 
 @with_choices(temperature=[0, 0.3, 0.5, 0.7, 1.0, 1.3], start=0.7, strip=[0, 0.7, 1.3])
 def written(generate: Function, model: Any, lm: SmallLM, *, temperature: float) -> Figure:
-    """What a model writes after "The captain", with its surprise at each token.
+    """The text that a model writes after "The captain", with its surprise at each token.
 
     generate  (model, prompt, n_tokens, temperature, generator) -> ids (1, T + n_tokens)
     model     ids (B, T) -> logits (B, T, N), with an integer `block_size`

@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from course import figures
-from course.figures import training
+from course.figures import training, training_runs
+from course.models import small_lm
+from course.models.right_functions.lesson_08 import generate
 
 matplotlib.use("Agg")
 
@@ -97,6 +99,14 @@ def test_a_page_holds_every_token_and_underlines_those_that_were_a_surprise():
     underlined = {(int(line.get_ydata()[0]), *line.get_xdata()) for line in ax.get_lines()}
     assert underlined == {(0, 3, 6), (1, 0, 2)}
     assert "'to sea to ships to', 1.58 nats" in alt
+
+
+def test_a_model_writes_a_page_that_is_longer_than_its_window():
+    lm = small_lm.load()
+    lm.block_size = 16
+    figure, alt = drawn(training_runs.written(generate, lm, lm, temperature=0))
+    assert alt.startswith("temperature 0: 'The captain")
+    assert len(figure.axes[0].patches) == 62
 
 
 def test_the_block_is_drawn_with_the_names_of_its_parts():
