@@ -233,8 +233,9 @@ check(rms_norm)
 # *Difficulty ★★☆, importance ●●●, about 10 minutes.*
 #
 # Build the block round a given attention, such as `RotarySelfAttention(96, 4)`, kept as `self.attention`. It is called as
-# `attention(x, mask=mask)` and returns output and weights. The other parameters are `gain_1` and `gain_2`, `(D,)`, ones at first, and three `nn.Linear` without bias:
-# `W_gate` and `W_up` from `D` to `hidden`, `W_down` back to `D`. You may call your `rms_norm`, and `F.silu`.
+# `attention(x, mask=mask)` and returns output and weights. The other parameters are `gain_1` and `gain_2`, `(D,)`, ones at first,
+# and three `nn.Linear` without bias: `W_gate` and `W_up` from `D` to `hidden`, `W_down` back to `D`. You may call your `rms_norm`,
+# and `F.silu`.
 #
 # **Worked example.** One position, $\mathbf{x} = (1, 7)$, so $\operatorname{norm}(\mathbf{x}) = (0.2, 1.4)$. If attention returns
 # its input, $\mathbf{x}$ becomes $(1.2, 8.4)$. If `W_down` is all 0, the block returns this.
@@ -245,7 +246,8 @@ class TransformerBlock(nn.Module):
     """Attention and a gated MLP, each normalised beforehand and added to what came in; no biases.
 
     attention: a module of any class, called as attention(x, mask=mask); returns (output (B, T, D), weights).
-    Parameters, and no others: those of self.attention, gain_1 and gain_2 (D,), ones at first, and nn.Linear W_gate, W_up, W_down.
+    Parameters, and no others: those of self.attention, gain_1 and gain_2 (D,), ones at first, and those of the nn.Linear
+    layers W_gate, W_up and W_down.
     """
 
     def __init__(self, attention: nn.Module, d_model: int, hidden: int) -> None:
