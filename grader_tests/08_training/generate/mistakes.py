@@ -84,7 +84,7 @@ right.mistake("writes_one_too_few", {"run(prompt, n_tokens": "run(prompt, n_toke
     "You write one token too few."
 )
 right.mistake(
-    "keeps_what_it_shows", {"self.append": "self.context(tokens)\n            tokens = self.append"}, loses=EVERYWHERE
+    "keeps_what_it_shows", {"self.append": "self.context(tokens)\n            tokens = self.append"}, loses="shows"
 ).feedback(
     "You lose the tokens that the model is no longer shown, because the window has replaced the text. The window is "
     "for the model only."
