@@ -297,7 +297,7 @@ for name, weights in {"trained": small_lm.load(), "random": untrained}.items():
     print(f"{name:8} weights: loss {loss:.4f} with your parts, {built_in:.4f} with the built-in")
 
 # %% [markdown]
-# Always look at the loss before training. If it is far below that of a model that knows nothing, the targets leak into the inputs.
+# Always look at the loss before training. If it is far below that of a model that knows nothing, the targets leak.
 #
 # ## 4. One step
 #
@@ -365,7 +365,7 @@ grade(train_step)
 
 
 # %% [markdown]
-# Before you train on everything, **overfit a single batch**. A model that cannot learn that by heart is broken somewhere.
+# Before you train on everything, **overfit a single batch**. A model that cannot learn that by heart is broken.
 
 
 # %% tags=["code"]
@@ -378,7 +378,7 @@ small = OwnBlocksLM(*parts, block_size=32).to(device)
 figures.show(figures.training_runs.one_batch(small, train_step, language_model_loss, few, others, lines["uniform"]))
 
 # %% [markdown]
-# On held-out stories the loss soon rises: overfitting, here on purpose.
+# On held-out stories the loss rises: overfitting, on purpose.
 #
 # ## 5. Writing
 #
