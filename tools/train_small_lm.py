@@ -8,9 +8,9 @@ only an induction head can continue. Seeds are fixed, and on one thread the same
 weights; training takes about seven minutes of an idle core. The weights are stored in float16; seed, time, loss and
 digests are printed and stored beside them.
 
-One head is trained to find the clue that decides what a word with two meanings does next: after "the river" the bank may
-flood, after "the money" it may close. Five rows begin with such a sentence, and the share of attention that the head
-gives the clue is part of the loss. In two of these rows the head is silent, and what the word does is drawn by lot, so
+One head is trained to find the clue that decides what a word with two meanings does: after "the river", the bank may
+flood; after "the money", it may close. Eight rows begin with such a sentence, and the share of attention that the head
+gives the clue is part of the loss. In four of these rows the head is silent, and what the word does is drawn by lot, so
 that no other head learns to find the clue.
 
 The second command trains the same model for fewer steps without the causal mask, and records what lesson 00 quotes: the
@@ -44,7 +44,7 @@ from course.models.small_lm import PARAGRAPH, TEXT_SEED, SmallLM, digest, held_o
 SEED = 40
 WORDS = 1_200_000
 STEPS, ROWS, REPEATED, LENGTH, PEAK = 3000, 16, 4, 96, 5e-3
-CLUES, SILENT = 5, 2  # rows that begin with a clue, and those of them in which the head that finds clues is silent
+CLUES, SILENT = 8, 4  # rows that begin with a clue, and those of them in which the head that finds clues is silent
 LAYER, HEAD, SHARE = 0, 3, 0.1  # the head that finds clues, and its share of the loss
 HELD_OUT_WORDS = 10_000
 STEPS_WITHOUT, WORDS_WITHOUT = 400, 300_000  # without the triangle
@@ -106,7 +106,7 @@ def draw_by_lot(ids: Tensor, meanings: list[Meaning], generator: torch.Generator
 
 
 def attention_to_clues(weights: Tensor, ids: Tensor, meanings: list[Meaning]) -> Tensor:
-    """The attention that each word with two meanings gives its clues: weights (B, T, T), ids (B, T + 1) -> (number,)."""
+    """The attention that words with two meanings give their clues: weights (B, T, T), ids (B, T + 1) -> one dimension."""
     given = [
         (weights * torch.isin(ids[:, None, :-1], meaning.clues)).sum(-1)[meaning.decides(ids)] for meaning in meanings
     ]
