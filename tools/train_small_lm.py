@@ -106,7 +106,7 @@ def draw_by_lot(ids: Tensor, meanings: list[Meaning], generator: torch.Generator
 
 
 def attention_to_clues(weights: Tensor, ids: Tensor, meanings: list[Meaning]) -> Tensor:
-    """The attention that words with two meanings give their clues: weights (B, T, T), ids (B, T + 1) -> one dimension."""
+    """The attention that words with two meanings give their clues: weights (B, T, T), ids (B, T + 1) -> (n,)."""
     given = [
         (weights * torch.isin(ids[:, None, :-1], meaning.clues)).sum(-1)[meaning.decides(ids)] for meaning in meanings
     ]
