@@ -5,7 +5,7 @@
 
 Most of each batch is text from `course.models.river_town`. One row in four is a repeated list of random words, which
 only an induction head can continue. Seeds are fixed, and on one thread the same machine and PyTorch give the same
-weights; training takes about seven minutes of an idle core. The weights are stored in float16; seed, time, loss and
+weights; training takes some minutes of an idle core. The weights are stored in float16; seed, time, loss and
 digests are printed and stored beside them.
 
 One head is trained to find the clue that decides what a word with two meanings does: after "the river", the bank may
