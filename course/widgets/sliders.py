@@ -131,7 +131,7 @@ def _sliders(draw: Draw, choices: Mapping[str, list[Any]], first: Mapping[str, A
             options=[(str(value), value) for value in values],
             value=first[name],
             description=name.replace("_", " "),
-            style={"description_width": f"{0.6 * longest + 0.5}em"},  # all tracks begin at one place
+            style={"description_width": f"{0.75 * longest + 1}em"},  # all tracks begin at one place
             layout=widgets.Layout(width="26em"),
         )
         for name, values in choices.items()
