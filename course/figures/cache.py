@@ -228,7 +228,7 @@ def hierarchy() -> Figure:
         ground = (PALETTE[0], PALETTE[5], PALE)[level]
         ax.add_patch(Polygon(left + right, facecolor=ground, edgecolor=GREY, linewidth=0.8))
         shown = f"{speed:g} TB/s" if speed >= 1 else f"{1000 * speed:g} GB/s"
-        write(ax, 0, (top + bottom) / 2 - 0.08, size, color=INK if ground == PALE else _ink(ground), fontweight="bold")
+        write(ax, 0, (top + bottom) / 2 - 0.08, size, color=_ink(ground), fontweight="bold")
         ax.text(-2.9, (top + bottom) / 2, name, ha="right", va="center", color=INK)
         ax.text(2.9, (top + bottom) / 2, f"read at {shown}", ha="left", va="center", color=INK)
     ax.annotate(
@@ -351,9 +351,10 @@ def _frame(ax: Axes, down: int, across: int, title: str) -> None:
 
 
 def _ink(ground: str) -> str:
+    """The colour of text on a ground, also where the dark theme changes the ground."""
     from matplotlib.colors import to_rgba
 
-    return ink_on(to_rgba(ground))
+    return INK if ground == PALE else ink_on(to_rgba(ground))
 
 
 def _arrow() -> dict[str, Any]:

@@ -35,6 +35,8 @@ def test_a_given_cell_calls_the_learners_function_once_it_passes(softmax_lesson:
 def test_several_functions_of_the_courses_are_named_in_one_sentence(softmax_lesson: Learner) -> None:
     said = softmax_lesson.run_given("entropy(softmax(torch.zeros(2)))")
     assert said == "With the course's `softmax` and `entropy`, until yours pass."
+    said = softmax_lesson.run_given("log_softmax(torch.zeros(2)), entropy(softmax(torch.zeros(2)))")
+    assert said == "With the course's `log_softmax`, `softmax` and `entropy`, until yours pass."
     assert softmax_lesson.run_given("pass") == ""
 
 
