@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ..sample_models import sentence
-from .base import row, with_alt_text, with_caption, with_choices
+from .base import row, with_alt_text, with_caption
 from .diagram import overview
-from .lines import Curve, in_words, losses, note
-from .panels import bars, heat_map
+from .lines import Curve, losses, note
+from .panels import heat_map
 from .roles import heads
 from .shapes import cell, rounded, write
-from .style import FAINT, GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, colour, ink_on
+from .style import HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, colour, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +29,7 @@ CHOSEN = {
     "1, 2: the word before": (1, 2),
     "1, 1: the verb": (1, 1),
 }  # title -> layer and head of the small model
+RANDOM_WORDS = "midnight told more sad present pears daughters last comes thought church sugar"
 
 
 def reach() -> Figure:
@@ -64,9 +64,9 @@ def reach() -> Figure:
 def two_heads(
     attend: Function, x: torch.Tensor, matrices: Sequence[Sequence[torch.Tensor]], words: Sequence[str]
 ) -> Figure:
-    """`heads` for x (T, D) and the matrices W_q, W_k, W_v (D, K) of each of two heads, by `attend(q, k, v)`."""
-    q, k, v = (torch.stack([x @ own[i] for own in matrices]) for i in range(3))  # each (H, T, K)
-    found, weights = attend(q, k, v)  # (H, T, K), (H, T, T)
+    """`heads` for x (T, D) and the matrices W_q, W_k, W_v (D, Dk) of each of two heads, by `attend(q, k, v)`."""
+    q, k, v = (torch.stack([x @ own[i] for own in matrices]) for i in range(3))  # each (H, T, Dk)
+    found, weights = attend(q, k, v)  # (H, T, Dk), (H, T, T)
     first, second = weights.argmax(-1)  # (T,)
     return with_caption(
         heads(q, k, v, weights, found, words),
@@ -75,8 +75,23 @@ def two_heads(
     )
 
 
+def without_and_with(attention: Function, x: torch.Tensor, mask: torch.Tensor, words: Sequence[str]) -> Figure:
+    """The weights of two heads for x (T, D), without a mask and with one (T, T), by `attention(x, mask=...)`."""
+    nothing = torch.zeros_like(mask)
+    with torch.no_grad():
+        weights = [attention(x[None], mask=blocked)[1][0] for blocked in (None, mask)]  # each (2, T, T)
+    later = torch.stack([nothing, nothing, mask, mask])
+    titles = ["head 0", "head 1", "head 0, causal", "head 1, causal"]
+    return with_alt_text(
+        side_by_side(torch.cat(weights), rows=words, titles=titles, blocked=later),
+        "Four heat maps over the six words. The two heads have different weights. With the mask, the triangle above "
+        "the diagonal is blocked, and the weight of each row is on the words up to its own.",
+        "Random heads, without a mask and with one. Hatched: blocked.",
+    )
+
+
 def so_far(attend: Function, x: torch.Tensor, matrices: Sequence[torch.Tensor]) -> Figure:
-    """The diagram up to lesson 06, with a head of x (T, D): matrices W_q, W_k, W_v (D, K), and `attend(q, k, v)`."""
+    """The diagram up to lesson 06, with a head of x (T, D): matrices W_q, W_k, W_v (D, Dk), and `attend(q, k, v)`."""
     q, k, v = (x @ matrix for matrix in matrices)
     output, weights = attend(q, k, v)
     values = {"q": q, "k": k, "v": v, "scores": q @ k.T / q.shape[-1] ** 0.5, "weights": weights, "output": output}
@@ -84,7 +99,7 @@ def so_far(attend: Function, x: torch.Tensor, matrices: Sequence[torch.Tensor]) 
 
 
 def addresses(stages: Mapping[str, torch.Tensor], band: int, width: int) -> Figure:
-    """Tables of addresses: each of `stages` is (T, D) or (H, T, K) integers, one panel per title.
+    """Tables of addresses: each of `stages` is (T, D) or (H, T, Dk) integers, one panel per title.
 
     The shade of a cell, and its number of dots, say whose number it is: head h owns the columns from h * band of a
     matrix with `width` columns.
@@ -111,36 +126,15 @@ def addresses(stages: Mapping[str, torch.Tensor], band: int, width: int) -> Figu
     return figure
 
 
-def cut_by_reshape(addresses_of: Function, small: torch.Tensor) -> Figure:
-    """The addresses of `small` (4, 6), after reshape alone, and in two heads, by `addresses_of(shape, strides)`."""
-    cut = small.reshape(2, 4, 3)
-    stages = {
-        "small\nstrides (6, 1)": small,
-        f"reshape(2, 4, 3)\nstrides {cut.stride()}": addresses_of(cut.shape, cut.stride()),
-        "wanted\nstrides (3, 6, 1)": addresses_of((2, 4, 3), (3, 6, 1)),
-    }
+def cut_by_reshape(small: torch.Tensor) -> Figure:
+    """The numbers 0 to 23 of `small` (4, 6), after reshape alone, and in the two heads that are wanted."""
+    wanted = torch.stack([small[:, :3], small[:, 3:]])
     return with_alt_text(
-        addresses(stages, band=3, width=6),
-        "Tables of the addresses 0 to 23, shaded by the head that should own them. In small, four words of six, head 0 "
-        "owns the left three columns. After reshape, head 0 has the addresses 0 to 11, half of them from head 1's "
+        addresses({"small": small, "reshape(2, 4, 3)": small.reshape(2, 4, 3), "wanted": wanted}, band=3, width=6),
+        "Tables of the numbers 0 to 23, shaded by the head that should own them. In small, four words of six, head 0 "
+        "owns the left three columns. After reshape, head 0 has the numbers 0 to 11, half of them from head 1's "
         "columns. Wanted: head 0 has 0 1 2, 6 7 8, 12 13 14 and 18 19 20, all its own.",
         "A dot marks the numbers that belong to head 1.",
-    )
-
-
-def six_ways(small: torch.Tensor, wanted: torch.Tensor) -> Figure:
-    """All ways from `small` (4, 6) to the shape of `wanted` (2, 4, 3) by reshape and a reordering of dimensions."""
-    ways = {
-        f"reshape{sizes}": small.reshape(sizes).permute([sizes.index(size) for size in (2, 4, 3)])
-        for sizes in permutations((2, 4, 3))
-    }
-    right = [name for name, way in ways.items() if torch.equal(way, wanted)]
-    return with_alt_text(
-        addresses(ways, band=3, width=6),
-        "Six pairs of tables, all of shape (2, 4, 3), one for each order of the sizes 2, 4 and 3 in reshape. Only "
-        "after reshape(4, 2, 3) does head 0 have just its own columns; the other five mix both heads' numbers, or "
-        "words.",
-        f"Six ways, one shape. Only {' and '.join(right)} gives what you want.",
     )
 
 
@@ -181,10 +175,10 @@ def shapes() -> Figure:
     steps = (  # operation, resulting shape
         ("", "x\n(B, T, D)"),
         ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"),
-        ("split", "q, k, v\n(B, H, T, K)"),
+        ("split", "q, k, v\n(B, H, T, Dk)"),
         ("q · kᵀ / √dₖ", "scores\n(B, H, T, S)"),
         ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
-        ("· v", "heads\n(B, H, T, K)"),
+        ("· v", "heads\n(B, H, T, Dv)"),
         ("merge", "merged\n(B, T, D)"),
         ("W_o", "output\n(B, T, D)"),
     )
@@ -200,20 +194,21 @@ def shapes() -> Figure:
     return with_alt_text(
         figure,
         "Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, T, D); split into "
-        "(B, H, T, K); scores (B, H, T, S); weights (B, H, T, S); outputs of the heads (B, H, T, K); merged (B, T, D); "
-        "output (B, T, D).",
+        "(B, H, T, Dk); scores (B, H, T, S); weights (B, H, T, S); outputs of the heads (B, H, T, Dv); merged "
+        "(B, T, D); output (B, T, D).",
         "From x to output. Keys and values have S rows instead of T if they come from another sentence.",
     )
 
 
-def twelve_heads(lm: SmallLM, text: str, share_back: Function) -> Figure:
-    """How each head of the model looks back in twelve words, repeated, by `share_back(weights, distance)`."""
+def twelve_heads(lm: SmallLM) -> Figure:
+    """How each head of the model looks back in twelve random words, repeated."""
+    text = f"{RANDOM_WORDS} {RANDOM_WORDS}"  # positions 0 to 11, then 12 to 23
     distances = {"itself": 0, "the word before": 1, "the same word last time": 12, "the word after that": 11}
     places = [(layer, head) for layer in range(3) for head in range(4)]
     looks = [lm.look(text, layer, head).weights for layer, head in places]
     measured = torch.stack(
-        [torch.stack([share_back(weights, distance) for distance in distances.values()]) for weights in looks]
-    )  # (12, 4)
+        [torch.stack([weights.diagonal(-distance).mean() for distance in distances.values()]) for weights in looks]
+    )  # (12, 4): the mean weight on the word at this distance, over all queries that have one
     names = [f"layer {layer}, head {head}" for layer, head in places]
     highest = ". ".join(
         f"{column}: highest for {names[int(values.argmax())]} with {values.max():.2f}"
@@ -239,12 +234,6 @@ def four_heads(lm: SmallLM) -> Figure:
     )
 
 
-@with_choices(word=sentence.words, start={"word": "reached"}, strip=["bank"])
-def where_it_looks(lm: SmallLM, *, word: str) -> Figure:
-    """The `looks` of a word of the sentence, in the same four heads."""
-    return looks(_chosen_weights(lm), sentence.words, list(CHOSEN), word=word)
-
-
 def _chosen_weights(lm: SmallLM) -> torch.Tensor:
     return torch.stack([lm.look(" ".join(sentence.words), layer, head).weights for layer, head in CHOSEN.values()])
 
@@ -261,28 +250,17 @@ def mean_of_heads(lm: SmallLM) -> Figure:
     )
 
 
-def two_questions(weights: torch.Tensor) -> Figure:
-    """The mean weights of two heads after training, of (B, 2, 8, 8)."""
-    return with_alt_text(
-        side_by_side(weights.mean(0), rows=[f"position {i}" for i in range(8)], columns="01234567"),
-        "The weights of the two heads after training, over eight positions, mean over 64 sentences. One head has a "
-        "dark line one step under the diagonal, the other two steps under it; both lines continue at the top right "
-        "corner, because the words sit in a circle.",
-        "The two heads divided the two questions between them.",
-    )
-
-
 def three_tasks(runs: Mapping[str, Mapping[str, Curve]]) -> Figure:
-    """The losses of the right layer and two wrong ones in the lesson's three tasks."""
+    """The losses of a right layer and one that merges wrongly, in the lesson's three tasks."""
     figure, axes = row(3, width=3.4, height=3.0)
     for ax, (name, run) in zip(axes, runs.items(), strict=True):
         losses(run, {"guessing, ln 16": torch.tensor(16.0).log().item()}, every=10, ax=ax, ylabel="", title=name)
     axes[0].set_ylabel("training loss")
     return with_alt_text(
         figure,
-        "Loss curves of three layers in three tasks. Copy: all three fall to 0 within forty steps. Reverse: right and "
-        "wrong merge fall to 0, wrong split stays at 2.77. Predict: right and wrong split stay at 2.77, wrong merge "
-        f"falls to {runs['predict']['wrong merge'][-1]:.2f}, which is impossible without seeing the future.",
+        "Loss curves of two layers in three tasks. Copy and reverse: both fall to 0. Predict: the right layer stays at "
+        f"2.77, the wrong merge falls to {runs['predict']['wrong merge'][-1]:.2f}, which is impossible without seeing "
+        "the future.",
     )
 
 
@@ -290,14 +268,12 @@ def side_by_side(
     weights: torch.Tensor,
     *,
     rows: Sequence[str],
-    columns: Sequence[str] | None = None,
     titles: Sequence[str] | None = None,
     blocked: torch.Tensor | None = None,
 ) -> Figure:
-    """One heat map per head of `weights` (H, T, S); only the first has row labels."""
-    columns = columns or rows
-    cells = max(2.0, 0.42 * len(columns))
-    slanted = max(map(len, columns)) > 2
+    """One heat map per head of `weights` (H, T, T); only the first has row labels. `blocked`: (T, T), or (H, T, T)."""
+    cells = max(2.0, 0.42 * len(rows))
+    slanted = max(map(len, rows)) > 2
     # The labels of the first map take their room from all maps
     figure, panels = row(
         len(weights),
@@ -309,70 +285,14 @@ def side_by_side(
             weights[h],
             ax=ax,
             rows=rows if h == 0 else None,
-            columns=columns,
-            blocked=blocked,
+            columns=rows,
+            blocked=blocked if blocked is None or blocked.ndim == 2 else blocked[h],
             part="weights",
             title=titles[h] if titles else f"head {h}",
         )
         ax.set_xlabel("keys")
     panels[0].set_ylabel("queries")
     return figure
-
-
-def by_number(runs: Mapping[int, Sequence[float]], floor: float) -> Figure:
-    """Losses by number of heads: curves for one and two, final losses for all.
-
-    `runs` has the loss of each step, `floor` is the loss that one head cannot go below. With alt text.
-    """
-    reached = {n: sum(run[-20:]) / 20 for n, run in runs.items()}
-    figure, (left, right) = row(2, width=4.2, height=3.0)
-    curves = {f"{n} head{'s' * (n > 1)}": runs[n] for n in (1, 2)}
-    losses(
-        curves, {"the floor for one head": floor}, every=10, ax=left, ylabel="training loss", title="one head and two"
-    )
-    bars(list(reached.values()), list(map(str, reached)), ax=right, title="mean of the last 20 steps")
-    right.set(xlabel="number of heads", ylabel="training loss")
-    details = ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items())
-    return with_alt_text(
-        figure,
-        f"Left, loss against step: {in_words(curves, 10)}. Right, bars: by number of heads the loss is {details}.",
-        "Every layer here has the same number of parameters.",
-    )
-
-
-def looks(weights: torch.Tensor, words: Sequence[str], titles: Sequence[str], *, word: str) -> Figure:
-    """The attention of a word as the query: lines as wide as its weights, of `weights` (H, T, T).
-
-    One panel per head, with the words as queries on the left and as keys on the right. Other queries' lines are faint.
-    The chosen query's weights are next to the keys.
-    """
-    query = words.index(word)
-    figure, panels = row(len(weights), width=2.5, height=0.75 + 0.36 * len(words))
-    for h, ax in enumerate(panels):
-        for t in range(len(words)):
-            for s in range(len(words)):
-                weight, chosen = float(weights[h, t, s]), t == query
-                if weight > 0.02:
-                    ax.plot(
-                        (0, 1),
-                        (t, s),
-                        color=colour("weights") if chosen else FAINT,
-                        linewidth=max(0.6, 5 * weight) if chosen else 2 * weight,
-                        zorder=2 if chosen else 1,
-                        solid_capstyle="round",
-                    )
-        for t, name in enumerate(words):
-            heavy = "bold" if t == query else "normal"
-            ax.text(-0.06, t, name, ha="right", va="center", fontsize=SMALL, fontweight=heavy)
-            weight = float(weights[h, query, t])
-            note = f"{name}  {weight:.2f}" if weight >= 0.005 else name
-            shade = INK if weight >= 0.005 else GREY
-            ax.text(1.06, t, note, ha="left", va="center", fontsize=SMALL, color=shade)
-        ax.set(xlim=(-0.85, 2.15), ylim=(len(words) - 0.4, -0.6), title=titles[h])
-        ax.axis("off")
-    most = zip(titles, weights[:, query].argmax(-1).tolist(), strict=True)
-    seen = ", ".join(f"{title}: {words[key]}" for title, key in most)
-    return with_alt_text(figure, f"Lines from the word {word} in four panels, the thickest ones to: {seen}.")
 
 
 def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = True) -> None:

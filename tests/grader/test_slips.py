@@ -116,7 +116,7 @@ def test_a_guard_inside_the_logarithm_costs_only_the_gradients_at_tiny_weights(g
 
 
 ONE_NUMBER = {"dot"}  # exercises whose result has no dimension
-NO_TENSOR = {"causal_mask", "last_queries_mask", "sees_the_future", "load_torch_weights", "count_parameters"}
+NO_TENSOR = {"causal_mask", "last_queries_mask", "sees_the_future", "HeadLayers"}
 EVERY = [
     (lesson, name)
     for lesson in ["90_tensors", *LESSONS, "05_causal_mask", "06_multi_head"]

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from .lesson_05 import masked_attention
 
-__all__ = ["MultiHeadAttention", "count_parameters", "load_torch_weights", "merge_heads", "split_heads"]
+__all__ = ["HeadLayers", "MultiHeadAttention", "merge_heads", "split_heads"]
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
@@ -19,8 +19,20 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """(B, H, T, K) -> (B, T, H * K)"""
+    """(B, H, T, Dv) -> (B, T, H * Dv)"""
     return torch.cat(x.unbind(1), dim=-1)
+
+
+class HeadLayers(nn.Module):
+    """Four layers without bias, and dropout. Raises ValueError unless n_heads is at least 1 and divides d_model."""
+
+    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        if n_heads <= 0 or d_model % n_heads:
+            raise ValueError(f"n_heads is {n_heads} and does not divide d_model, {d_model}")
+        for letter in "qkvo":
+            self.add_module(f"W_{letter}", nn.Linear(d_model, d_model, bias=False))
+        self.dropout = nn.Dropout(dropout)
 
 
 class Heads(nn.Module):
@@ -38,7 +50,7 @@ class Heads(nn.Module):
             self.add_module(name, nn.Linear(d_model, times * d_model, bias=False))
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        """query (B, H, T, K), key and value (B, H, S, K) -> output (B, T, D), weights (B, H, T, S)."""
+        """query (B, H, T, Dk), key (B, H, S, Dk), value (B, H, S, Dv) -> output (B, T, D), weights (B, H, T, S)."""
         output, weights = masked_attention(query, key, value, mask)
         if self.dropout and self.training:
             weights = F.dropout(weights, self.dropout)
@@ -46,7 +58,7 @@ class Heads(nn.Module):
         return self.get_submodule("W_o")(merge_heads(output)), weights
 
     def heads(self, name: str, x: Tensor) -> Tensor:
-        """(B, T, D) -> (B, H, T, K), by the layer of this name."""
+        """(B, T, D) -> (B, H, T, Dk), by the layer of this name."""
         return split_heads(self.get_submodule(name)(x), self.n_heads)
 
 
@@ -60,16 +72,3 @@ class MultiHeadAttention(Heads):
         """x (B, T, D), context (B, S, D), mask broadcasts to (B, H, T, S) -> output (B, T, D), weights (B, H, T, S)."""
         source = x if context is None else context
         return self.attend(self.heads("W_q", x), self.heads("W_k", source), self.heads("W_v", source), mask)
-
-
-def load_torch_weights(ours: nn.Module, theirs: nn.MultiheadAttention) -> nn.Module:
-    """Copy the weights of PyTorch's layer into W_q, W_k, W_v and W_o, by `load_state_dict`."""
-    packed = dict(zip("qkv", theirs.in_proj_weight.unflatten(0, (3, -1)), strict=True))
-    weights = {f"W_{letter}.weight": weight for letter, weight in {**packed, "o": theirs.out_proj.weight}.items()}
-    ours.load_state_dict(weights, strict=False)
-    return ours
-
-
-def count_parameters(module: nn.Module) -> int:
-    """The number of entries of all parameters that are trained."""
-    return sum(map(torch.numel, filter(lambda parameter: parameter.requires_grad, module.parameters())))

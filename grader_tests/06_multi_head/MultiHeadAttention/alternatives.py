@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 
-# %% HeadByHead
+# %% HeadByHead uses itself
 class MultiHeadAttention(nn.Module):
     """A loop over bands of columns; dropout by hand; a buffer that has no part in it."""
 
@@ -36,7 +36,7 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(torch.cat(outputs, -1)), torch.stack(maps, 1)
 
 
-# %% FoldedIntoTheBatch
+# %% FoldedIntoTheBatch uses itself
 class MultiHeadAttention(nn.Module):
     """Heads as part of the batch, baddbmm, nn.Dropout; layers kept in a list beside their names."""
 
@@ -71,7 +71,7 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(heads), weights.unflatten(0, (B, self.h))
 
 
-# %% ByEinsum
+# %% ByEinsum uses itself
 class MultiHeadAttention(nn.Module):
     """Named dimensions, a softmax by hand, weights taken straight from the layers."""
 
@@ -99,7 +99,7 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(torch.einsum("bhts,bshk->bthk", weights, v).flatten(2)), weights
 
 
-# %% Inherited
+# %% Inherited uses itself
 class _Projected(nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -134,7 +134,7 @@ class MultiHeadAttention(_Projected):
         return self.W_o(merged), weights
 
 
-# %% WithAnExtraKey
+# %% WithAnExtraKey uses itself
 class MultiHeadAttention(nn.Module):
     """Blocked rows attend to a key of zero value with score 0 only where nothing else is open."""
 

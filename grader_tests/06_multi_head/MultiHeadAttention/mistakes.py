@@ -1,11 +1,10 @@
 """Known mistakes in `MultiHeadAttention`."""
 
-from ...shared.families import arguments, calls, gradients, masks, modules, results, scores
+from ...shared.families import calls, gradients, masks, modules, results, scores
 from ...shared.heads import STEPS, add_mistakes
 from ..common import LEVELS, SPLITTING
 from .contract import mha
 
-REFUSALS = ("ValueError", "refuses 0")  # what an answer loses that refuses nothing
 EVERYWHERE = ("self-attention", "cross-attention")  # what an answer loses whose every result is wrong
 
 right = mha.reference_answer(
@@ -97,10 +96,26 @@ right.mistake("TakesTheMaskBeforeTheContext", {"context=None, mask": "mask=None,
 right.mistake("TakesValuesFromX", {"self.W_v(context)": "self.W_v(x)"}, loses="cross-attention").feedback(
     "Your values come from x even if a context is given. Keys and values come from the context."
 )
+right.mistake("TakesValuesFromXOfTheSameLength", loses="cross-attention", clause="context").patch("""
+- return self.W_q(x), self.W_k(context), self.W_v(context)
++ source = x if context.shape == x.shape else context
++ return self.W_q(x), self.W_k(context), self.W_v(source)
+""").feedback(
+    "Your values come from x if the context has as many words as x. Keys and values come from the context, however "
+    "long it is."
+)
+right.mistake("ForgetsTheContextOfTheSameLength", loses="cross-attention", clause="context").patch("""
+- return self.W_q(x), self.W_k(context), self.W_v(context)
++ source = x if context.shape == x.shape else context
++ return self.W_q(x), self.W_k(source), self.W_v(source)
+""").feedback(
+    "You use the context only if it is longer or shorter than x. If it is given, keys and values come from it, however "
+    "long it is."
+)
 right.mistake("TakesKeysFromX", {"self.W_k(context)": "self.W_k(x)"}, loses="cross-attention").feedback(
     "Your keys come from x even if a context is given. Keys and values come from the context."
 )
-right.mistake("RemembersTheContext", loses="self-attention").patch("""
+right.mistake("RemembersTheContext", loses="self-attention", clause="call").patch("""
   def forward(self, x, context=None, mask=None):
 +     if context is not None:
 +         self.kept = context
@@ -130,7 +145,7 @@ right.mistake("UsesTheWeightsUntransposed", loses=EVERYWHERE).patch("""
 """).feedback(
     "You multiply by the weight matrices without transposing them. `nn.Linear` computes `x @ weight.T`, so call "
     "the layer, or transpose.",
-    see=LEVELS,
+    see="4. A module",
 )
 right.mistake(
     "SetsBlockedScoresToZero",
@@ -142,7 +157,7 @@ right.mistake(masks.added, loses="masks").patch("""
 - return weights.masked_fill(blocked, 0.0)
 + return (scores + blocked).softmax(-1)
 """)
-right.mistake("EmptiesTheRowInEveryHead", loses="a fully").patch("""
+right.mistake("EmptiesTheRowInEveryHead", loses="a fully", clause="empty").patch("""
 - return weights.masked_fill(blocked, 0.0)
 + weights = weights.masked_fill(blocked, 0.0)
 + return weights * (weights.sum(-1, keepdim=True) > 0).all(1, keepdim=True)
@@ -160,7 +175,7 @@ right.mistake("RenormalisesWhatIsLeft", loses="scores").patch("""
     "You set blocked weights to 0 after the softmax and divide by what is left. If a blocked key had all the "
     "weight, nothing is left. Block the scores instead."
 )
-right.mistake("ExponentiatesUnguarded", loses="scores").patch("""
+right.mistake("ExponentiatesUnguarded", loses="scores", clause="large").patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 - return weights.masked_fill(blocked, 0.0)
 + grown = scores.exp().masked_fill(blocked, 0.0)
@@ -199,9 +214,9 @@ right.mistake(modules.dropped_by_default, loses=("self-attention", "gradients"),
 - def __init__(self, d_model, n_heads, dropout=0.0):
 + def __init__(self, d_model, n_heads, dropout=P):
 """).for_each(P=(0.1, 0.2, 0.5))
-right.mistake("NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, loses="dropout").feedback(
-    "`dropout` changes nothing in your module, not even in training mode."
-)
+right.mistake(
+    "NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, loses="dropout", clause="dropped"
+).feedback("`dropout` changes nothing in your module, not even in training mode.")
 right.mistake(
     "DropsInEvalMode", {", self.training": ""}, loses=("self-attention", "dropout"), when="eval mode drops, too"
 ).feedback(
@@ -244,7 +259,7 @@ right.mistake("TakesDropoutForTheShareKept", loses="dropout", when="what was to 
 right.mistake(
     "DropsWholeHeads", {"F.dropout": "F.dropout2d"}, loses="dropout", when="whole heads are dropped"
 ).feedback("You drop whole heads. Each weight must be dropped independently.")
-right.mistake("HasABiasAtTheEnd", loses="its parameters").patch("""
+right.mistake("HasABiasAtTheEnd", loses="its parameters", clause="parameters").patch("""
   self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + self.W_o = nn.Linear(d_model, d_model)
 """).feedback("Your last projection, W_o, has a bias. Make it with `bias=False`, like the others.")
@@ -276,21 +291,6 @@ right.mistake("HasNoParametersAtFirst", loses=("its parameters", *EVERYWHERE)).p
 )
 right.mistake(gradients.weights_detached, {"(output), weights": "(output), weights.detach()"}, loses="gradients")
 right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"mask))": "mask)).detach()"}, loses="gradients")
-right.mistake(
-    arguments.not_refused(
-        "You do not refuse an n_heads that does not divide d_model. Raise a ValueError that names one of the two."
-    ),
-    loses=REFUSALS,
-)
-right.mistake(arguments.error_without_name(), loses=REFUSALS)
-right.mistake(arguments.asserts(), loses=REFUSALS)
-right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses="refuses 0")
-right.mistake(
-    arguments.unchecked("lets_negative_numbers_pass"), {"n_heads < 1": "n_heads == 0"}, loses="refuses 0"
-).feedback(
-    "You refuse 0 heads, but not a negative number such as -3. `12 % -3` is 0, so a negative number seems to "
-    "divide 12. Require at least 1."
-)
 for when, about in (
     ("in training mode", "self.training"),
     ("with dropout", "self.p"),
@@ -300,6 +300,7 @@ for when, about in (
         masks.lost(f"LosesTheMask{when.title().replace(' ', '')}", when=when),
         {"key), mask))": f"key), None if {about} else mask))"},
         loses="masks",
+        clause="mask" * (when == "with one head"),
     )
 right.mistake(calls.first_mask_kept, loses="masks").patch("""
   def forward(self, x, context=None, mask=None):

@@ -2,16 +2,14 @@
 
 import math
 
-from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, sample_model
+from grading.exercises.exercise import EXERCISE, Script, helper, method, sample_model, step
 
 from ...shared import BUILT_IN
 from .cases import any_type, counting
 
-COST = "9. What heads cost"
-
-count = exercise(
+count = step(
     "count_parameters",
-    see=COST,
+    see="Exercise: `count_parameters(module)` (extra)",
     forbidden=BUILT_IN,
     hints=(
         "What does `module.parameters()` give you, and how often does it give a parameter that is used twice? Try it "

@@ -2,9 +2,8 @@
 
 import torch
 
-from grading.exercises.exercise import exercise, helper, ref
+from grading.exercises.exercise import helper, ref, step
 
-from ..common import LEVELS
 from .cases import (
     TOLD,
     loading,
@@ -14,9 +13,9 @@ from .cases import (
 )
 
 # `theirs` is PyTorch's own layer, and an answer may call it to compare results: nothing is forbidden here.
-load = exercise(
+load = step(
     "load_torch_weights",
-    see=LEVELS,
+    see="Exercise: `load_torch_weights(ours, theirs)` (extra)",
     hints=(
         "`theirs` has two parameters, but you need four matrices. What is the shape of `in_proj_weight`? Which of its "
         "rows make the queries?",

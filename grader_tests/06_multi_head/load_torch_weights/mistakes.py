@@ -26,6 +26,18 @@ right.mistake(
 right.mistake("transposes_all_but_the_last", {"(weight)": "(weight.T)"}, loses="every").feedback(
     "You transpose W_q, W_k and W_v. Both sides are weights of `nn.Linear`, so they have the same orientation."
 )
+load.mistake("assigns_tensors", loses="every").full_code("""
+def load_torch_weights(ours, theirs):
+    q, k, v = theirs.in_proj_weight.chunk(3)
+    ours.W_q.weight = q
+    ours.W_k.weight = k
+    ours.W_v.weight = v
+    ours.W_o.weight = theirs.out_proj.weight
+    return ours
+""").feedback(
+    "You assign a plain tensor where the module has a parameter, which PyTorch does not allow. Copy the numbers into "
+    "the parameter that is there, under `torch.no_grad()`."
+)
 load.mistake("loads_their_state_dict", loses="every").full_code("""
 def load_torch_weights(ours, theirs):
     ours.load_state_dict(theirs.state_dict())

@@ -23,7 +23,7 @@ def split_heads(x, n_heads):
     "numbers in their order in memory, not each word's row."
 )
 right.mistake("leaves_the_words_first", {".transpose(1, 2)": ""}, loses="each head").feedback(
-    "Your result is (B, T, H, K), but the heads must come before the words. Each word is cut correctly."
+    "Your result is (B, T, H, Dk), but the heads must come before the words. Each word is cut correctly."
 )
 right.mistake("deals_the_numbers_out_in_turn", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
@@ -36,7 +36,7 @@ right.mistake(
     "takes_the_number_of_heads_for_their_width", {"(n_heads, -1)": "(-1, n_heads)"}, loses="each head"
 ).feedback("You cut pieces of length n_heads. There must be n_heads pieces, each of length D // n_heads.")
 right.mistake("puts_the_words_last", {"transpose(1, 2)": "permute(0, 2, 3, 1)"}, loses="each head").feedback(
-    "The last two dimensions of your result are exchanged: expected (B, H, T, K), got (B, H, K, T)."
+    "The last two dimensions of your result are exchanged: expected (B, H, T, Dk), got (B, H, Dk, T)."
 )
 split_heads.mistake("exchanges_before_cutting", loses="each head").full_code("""
 def split_heads(x, n_heads):
@@ -52,10 +52,10 @@ right.mistake("puts_the_heads_before_the_batch", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + return torch.stack(x.chunk(n_heads, dim=-1))
 """).feedback(
-    "Your heads come before the batch: expected (B, H, T, K), got (H, B, T, K). The heads themselves are right."
+    "Your heads come before the batch: expected (B, H, T, Dk), got (H, B, T, Dk). The heads themselves are right."
 )
 right.mistake("folds_the_heads_into_the_batch", {"(1, 2)": "(1, 2).flatten(0, 1)"}, loses="each head").feedback(
-    "You fold the heads into the batch: (B · H, T, K). The heads are right, but they need a dimension of their own."
+    "You fold the heads into the batch: (B · H, T, Dk). The heads are right, but they need a dimension of their own."
 )
 right.mistake("returns_a_tuple_of_heads", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
@@ -82,8 +82,14 @@ def split_heads(x, n_heads):
     return x[..., : size * n_heads].unflatten(-1, (n_heads, size)).transpose(1, 2)
 """).feedback("If n_heads does not divide D, you silently drop the numbers that are left over. Raise a ValueError.")
 right.mistake(arguments.asserts(), loses=REFUSALS)
-right.mistake(arguments.error_without_name(), loses=REFUSALS)
-right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses="refuses 0")
+right.mistake(arguments.error_without_name(), loses=REFUSALS, clause="errors")
+right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses="refuses 0", clause="least")
+right.mistake(
+    arguments.unchecked("refuses_no_number_above_0"),
+    {" or x.shape[-1] % n_heads": ""},
+    loses=REFUSALS,
+    clause="divides",
+).feedback("You refuse numbers below 1, but none that leaves a remainder. Raise a ValueError unless n_heads divides D.")
 right.mistake(
     arguments.unchecked("lets_negative_numbers_pass"), {"n_heads < 1": "n_heads == 0"}, loses="refuses 0"
 ).feedback(
@@ -98,7 +104,7 @@ right.mistake(
     {"or x.shape[-1]": "or x.shape[1]", "divide {x.shape[-1]}": "divide {x.shape[1]}"},
     loses=("each head", "ValueError"),
 ).feedback("You check whether n_heads divides the number of words, T. It must divide the width, D.")
-right.mistake(gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients")
+right.mistake(gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients", clause="gradients")
 right.mistake(numbers.computed_in_float32, loses="float64")
 split_heads.mistake(numbers.float32_buffer(of="x"), loses="float64").full_code("""
 def split_heads(x, n_heads):
@@ -125,4 +131,4 @@ right.mistake("stacks_the_heads_in_front", loses="each head").patch("""
     "You stack the heads before the batch, and `reshape` does not exchange the two. Every head has the right "
     "numbers. Stack the heads as dimension 1."
 )
-right.mistake(shapes.squeezed, {"x.unflatten": "x.squeeze(-1).unflatten"}, loses="each head")
+right.mistake(shapes.squeezed, {"x.unflatten": "x.squeeze(-1).unflatten"}, loses="each head", clause="single")

@@ -61,7 +61,7 @@ def heated(scores, tau):
         (lambda: figures.scaling.learned(lambda scale: torch.tensor([2.0, scale])), "width 256"),
         (lambda: figures.masks.newest_word(last_queries_mask, WORDS, S=2), "boat sees 2 of 2 words"),
         (lambda: figures.masks.let_through(MASK, torch.zeros(6, 6), fill=0.0, times=1), "0.8333 of a row"),
-        (lambda: figures.multi_head.six_ways(SMALL, SMALL.view(4, 2, 3).mT.movedim(2, 0)), "reshape(4, 2, 3)"),
+        (lambda: figures.multi_head.cut_by_reshape(SMALL), "After reshape, head 0 has the numbers 0 to 11"),
         (lambda: figures.rope.six_positions(turn), "0: 14°, 1: 71°"),
         (lambda: figures.training_runs.descend(rate=2.1), "to 4.29 after 8 steps"),
         (lambda: figures.cache.rolling(lambda rows, row, at: rows.__setitem__(at % 4, row[0])), "after 6: 4, 5, 6, 3"),

@@ -57,12 +57,13 @@ def test_heads_side_by_side_name_queries_and_keys():
     assert [ax.get_xlabel() for ax in axes] == ["keys", "keys"]
 
 
-def test_losses_by_number_of_heads_are_told_by_their_last_steps():
-    figure = multi_head.by_number({1: [1.0] * 10 + [0.5] * 20, 2: [1.0] * 10 + [0.125] * 20, 4: [0.25] * 30}, floor=0.5)
-    left, right = figure.axes
-    assert [bar.get_height() for bar in right.patches] == [0.5, 0.125, 0.25]
-    assert {line.get_label() for line in left.get_lines()} >= {"1 head", "2 heads"}
-    assert "0.500 for 1, 0.125 for 2, 0.250 for 4" in figure.get_label()
+def test_heads_without_and_with_a_mask_are_hatched_where_it_blocks():
+    def attention(x, mask=None):
+        return x, torch.full((1, 2, 6, 6), 0.5)
+
+    figure = multi_head.without_and_with(attention, torch.zeros(6, 8), ~torch.ones(6, 6).tril().bool(), WORDS)
+    hatched = [sum(1 for patch in ax.patches if patch.get_hatch()) for ax in figure.axes]
+    assert hatched == [0, 0, 15, 15]
 
 
 def test_addresses_are_written_and_marked_with_their_head():

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 
-from course.models import drawn_signs, layer_tests, stopwatch, translation
-from course.models.right_functions.lesson_06 import MultiHeadAttention
+from course.models import drawn_signs, head_studies, small_lm, stopwatch, translation
+from course.models.right_functions.lesson_06 import MultiHeadAttention, merge_heads
 from course.models.right_functions.lesson_12 import alignment_error, patches
 
 
-class Scrambled(MultiHeadAttention):
-    """Attention whose words are turned round before the output."""
-
-    def forward(self, x, context=None, mask=None):
-        output, weights = super().forward(x, context, mask)
-        return output.flip(1), weights
-
-
-def give_weights(layer, *matrices):
-    with torch.no_grad():
-        for name, matrix in zip(("W_q", "W_k", "W_v", "W_o"), matrices, strict=True):
-            getattr(layer, name).weight.copy_(matrix.T)
-    return layer
+def test_silent_heads_cost_the_model_something_and_none_costs_nothing():
+    lm = small_lm.load()
+    whole = head_studies.loss_without(lm, 2, [])
+    assert whole == pytest.approx(lm.compare(merge=merge_heads)[1], abs=1e-5)
+    one, four = head_studies.loss_without(lm, 2, [0]), head_studies.loss_without(lm, 2, [0, 1, 2, 3])
+    assert whole < one < four
 
 
-def test_three_tests_catch_a_wrong_layer_and_pass_a_right_one(capsys):
-    def shuffle_error(output, shuffled, order):
-        return (output[:, order] - shuffled).abs().max()
+def test_a_merge_without_the_transpose_sees_the_future():
+    x = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    mask = torch.ones(4, 4, dtype=torch.bool).triu(1)
+    for make, sees in ((MultiHeadAttention, False), (head_studies.MergedByReshape, True)):
+        (gradient,) = torch.autograd.grad(make(8, 2)(x, mask=mask)[0][0, 0].square().sum(), x)
+        assert bool(gradient[0, 1:].any()) is sees
 
-    right, reference = (MultiHeadAttention(32, 4) for _ in range(2))
-    layer_tests.report({"right": right, "wrong": Scrambled(32, 4)}, reference, give_weights, shuffle_error)
-    first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("right") and first.count("✓") == 3
-    assert second.startswith("wrong") and second.count("✗") == 3
+
+def test_three_tasks_are_learned_by_both_layers():
+    trained = head_studies.learn_three_tasks(MultiHeadAttention, steps=2)
+    assert list(trained) == ["copy", "reverse", "predict"]
+    assert all(list(runs) == ["right", "wrong merge"] for runs in trained.values())
+    assert all(len(losses) == 2 for runs in trained.values() for losses in runs.values())
 
 
 def test_translations_are_written_one_by_one_and_filled_up():

@@ -1,3 +1,3 @@
-# %% load_torch_weights
-def load_torch_weights(ours, theirs):
-    return ours
+# %% split_heads
+def split_heads(x, n_heads):
+    return x
