@@ -113,7 +113,7 @@ CS336 = (
         "test_model.py::test_rope run_rope",
         lambda f: (
             lambda width, theta, max_seq_len, in_query_or_key, token_positions: f(
-                in_query_or_key, token_positions, theta
+                in_query_or_key, token_positions, theta ** (-torch.arange(0, width, 2) / width)
             )
         ),
     ),

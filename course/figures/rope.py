@@ -1,4 +1,4 @@
-"""Figures of lesson 07: rotated vectors, clocks, scores by position, layouts.
+"""Figures of lesson 07: sinusoids, rotated vectors, clocks, scores by position, layouts.
 
 All have alt text. Angles are counter-clockwise from the axis that points to the right.
 """
@@ -6,15 +6,15 @@ All have alt text. Angles are counter-clockwise from the axis that points to the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import atan2, cos, degrees, hypot, pi, sin
+from math import atan2, cos, degrees, hypot, log, pi, sin
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from .base import grid, row, with_alt_text, with_caption, with_choices
 from .diagram import overview
-from .lines import curves
-from .panels import heat_map, of_one_size
+from .lines import curves, losses
+from .panels import heat_map
 from .shapes import arrow, cell, write
 from .style import FAINT, GREY, INK, LIGHT, LINES, PALETTE, SMALL, colour, ink_on
 
@@ -33,13 +33,6 @@ def six_positions(turn: Function) -> Figure:
     )
 
 
-@with_choices(angle=[round(0.1 * i, 1) for i in range(64)], start={"angle": 1.0}, strip=[0.5, 1.0, 2.0, 6.3])
-def one_angle(turn: Function, *, angle: float) -> Figure:
-    """One vector `by_hand` before and after `turn(vector, angle)`."""
-    vector = torch.tensor([2.0, 0.5])
-    return by_hand(vector, turn(vector, angle), angle)
-
-
 @with_choices(
     query_at=(0, 12, 1),
     key_at=(0, 12, 1),
@@ -50,6 +43,31 @@ def two_positions(turn: Function, *, query_at: int, key_at: int) -> Figure:
     """A query and a key, each turned by its position, by `turn(vector, angle)`."""
     query, key = torch.tensor([1.5, 0.4]), torch.tensor([1.0, 0.9])
     return pair(turn(query, query_at), turn(key, key_at), (query_at, key_at))
+
+
+def sinusoids() -> Figure:
+    """The sinusoids of 48 positions, and what they do to the score of two words that are three positions apart."""
+    waves = _sinusoids(48, 16)
+    generator = torch.Generator().manual_seed(0)
+    boat, bank = torch.randn(2, 16, generator=generator)
+    W_q, W_k = torch.randn(2, 16, 16, generator=generator) / 4
+    scores = ((boat + waves) @ W_q * ((bank + waves.roll(-3, 0)) @ W_k)).sum(-1)[:45] / 4
+    figure, axes = row(2, width=4.6, height=3.4, ratios=(1.2, 1))
+    heat_map(waves.T, ax=axes[0], kind="scores", limit=1.0, title="sinusoids, $D$ = 16")
+    axes[0].set(xlabel="position", ylabel="entry", aspect="auto", xticks=range(0, 48, 8), yticks=range(0, 16, 4))
+    axes[0].set_xticklabels([str(t) for t in range(0, 48, 8)])
+    axes[0].set_yticklabels([str(i) for i in range(0, 16, 4)])
+    title = "the same two words, gap 3"
+    curves(range(45), {"score": scores}, ax=axes[1], names="none", xlabel="position of the query", title=title)
+    axes[1].set_ylabel("score")
+    low, high = scores.aminmax()
+    return with_alt_text(
+        figure,
+        "Left, a map of 16 entries at 48 positions: the waves in the upper rows, the first entries, are fast, those in "
+        "the lower rows hardly change. Right, the score of one word with another, three positions further on: it "
+        f"goes up and down between {low:.1f} and {high:.1f} as both move.",
+        "Right: random words and matrices.",
+    )
 
 
 def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
@@ -68,27 +86,6 @@ def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
         figure,
         f"{len(vectors)} arrows of one length from one point, numbered by position, spread counter-clockwise over a "
         f"circle. Their directions: {details}.",
-    )
-
-
-def by_hand(before: torch.Tensor, after: torch.Tensor, angle: float) -> Figure:
-    """A vector (2,) before and after a rotation by `angle` radians, with the arc between."""
-    reach = 1.45 * max(float(before.norm()), float(after.norm()))
-    figure, (ax,) = row(1, width=3.5, height=3.9)
-    _plane(ax, reach)
-    _circle(ax, float(before.norm()))
-    arrow(ax, (0, 0), before.tolist(), colour=PALETTE[1], width=2, line=LINES[1])
-    arrow(ax, (0, 0), after.tolist(), colour=PALETTE[0], width=2, line=LINES[0])
-    first = atan2(float(before[1]), float(before[0]))
-    steps = [first + angle * s / 48 for s in range(49)]
-    radius = 0.3 * reach
-    ax.plot([radius * cos(a) for a in steps], [radius * sin(a) for a in steps], color=INK, linewidth=1.2)
-    to, start = (f"({v[0]:.2f}, {v[1]:.2f})".replace("-", "−") for v in (after.tolist(), before.tolist()))
-    ax.set_title(f"angle {angle:.2f}: {to}".replace("-", "−"))
-    return with_alt_text(
-        figure,
-        f"Two arrows from the origin: dashed the vector {start}, solid the result {to}. "
-        f"The arc from one to the other is {degrees(angle):.0f}°.",
     )
 
 
@@ -157,24 +154,6 @@ def against_gap(rotate: Function, q: torch.Tensor, k: torch.Tensor) -> Figure:
     )
 
 
-def as_matrices(neighbours: torch.Tensor, permutation: torch.Tensor, halves: torch.Tensor) -> Figure:
-    """The rotation of neighbours, the permutation and the rotation of halves, (8, 8) each."""
-    figure, axes = row(3, width=3.5, height=3.5)
-    names = [f"x{i}" for i in range(8)]
-    reordered = names[::2] + names[1::2]
-    look: dict[str, Any] = {"kind": "scores", "limit": 1.0}
-    heat_map(neighbours, ax=axes[0], rows=names, columns=names, title="neighbours, $R$", **look)
-    heat_map(permutation, ax=axes[1], rows=reordered, columns=names, title="permutation, $P$", **look)
-    heat_map(halves, ax=axes[2], rows=reordered, columns=reordered, title="halves, $P R P^T$", **look)
-    return with_alt_text(
-        figure,
-        "Three 8 by 8 matrices. Left, the rotation of neighbours: four 2 by 2 blocks along the diagonal. Middle, the "
-        "permutation: a single 1 in each row and column, so that x0, x2, x4, x6 come first. Right, the rotation of "
-        "halves: the same numbers on three diagonals, in the middle and four cells above and below it.",
-        "Position 1, base 4.",
-    )
-
-
 def by_position(readings: Mapping[str, torch.Tensor], trained: int) -> Figure:
     """The loss in each stretch of 16 positions of a longer text, for each method; `readings` are (B, T).
 
@@ -198,29 +177,6 @@ def by_position(readings: Mapping[str, torch.Tensor], trained: int) -> Figure:
     )
 
 
-def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> Figure:
-    """Scores of one query and key by their positions: tables (T, T), on one scale."""
-    tables = {title: table.detach().double() for title, table in tables.items()}
-    length = len(next(iter(tables.values())))
-    limit = max(float(table.abs().max()) for table in tables.values())
-    across = min(per_row, len(tables))
-    figure, axes = grid(len(tables), across, width=0.5 + 0.36 * length, height=0.6 + 0.34 * length)
-    names = [str(n) for n in range(length)]
-    details = []
-    for ax, (title, table) in zip(axes, tables.items(), strict=True):
-        heat_map(table, ax=ax, part="scores", limit=limit, title=title, rows=names, columns=names)
-        details.append(f"{title}: {_constant_along(table)}")
-    of_one_size(axes)
-    for ax in axes[::across]:
-        ax.set_ylabel("position of the query")
-    for ax in axes[-across:]:
-        ax.set_xlabel("position of the key")
-    return with_alt_text(
-        figure,
-        f"Tables of scores, position of the query down, of the key across, 0 to {length - 1}. {'; '.join(details)}.",
-    )
-
-
 def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]], per_row: int = 2) -> Figure:
     """Weights (T, T) for each title, labelled with the words of its own sentence."""
     length = len(next(iter(panels.values())))
@@ -237,9 +193,15 @@ def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]],
     return with_alt_text(figure, f"Heat maps of weights with words beside rows and columns. {'; '.join(details)}.")
 
 
-def two_orders(before: torch.Tensor, after: torch.Tensor, words: Sequence[str], scrambled: Sequence[str]) -> Figure:
-    """Weights (T, T) of a sentence, and of its words in another order."""
-    panels = {"as it was": (before, words), "scrambled": (after, scrambled)}
+def two_orders(
+    attention: Callable[..., Any], x: torch.Tensor, permutation: torch.Tensor, words: Sequence[str]
+) -> Figure:
+    """Weights by `attention(query, key, value)` of a sentence x (T, D), and of its words in another order."""
+    orders = {"as it was": torch.arange(len(x)), "scrambled": permutation}
+    panels = {
+        title: (attention(x[order], x[order], x[order])[1], [words[i] for i in order.tolist()])
+        for title, order in orders.items()
+    }
     return with_caption(
         maps(
             {title: weights for title, (weights, _) in panels.items()},
@@ -249,19 +211,30 @@ def two_orders(before: torch.Tensor, after: torch.Tensor, words: Sequence[str], 
     )
 
 
-def with_positions(without: torch.Tensor, positioned: torch.Tensor, words: Sequence[str]) -> Figure:
-    """The weights (T, T) of a head, without and with positions."""
-    panels = {"all positions 0": without, "positions 0 … 5": positioned}
+@torch.no_grad()
+def to_be(module: Callable[..., Any]) -> Figure:
+    """The weights of head 0 of `module(d_model, n_heads)` on "to be or not to be", without and with positions."""
+    layer, words, x = _spoken(module)
+    found = {"all positions 0": layer(x, torch.zeros(6, dtype=torch.int64)), "positions 0 … 5": layer(x)}
+    apart = [f"{float((output[0, 0] - output[0, 4]).norm()):.2f}" for output, _ in found.values()]
+    panels = {title: weights[0, 0] for title, (_, weights) in found.items()}
     return with_caption(
         maps(panels, dict.fromkeys(panels, words)),
-        "Head 0. Left, both rows of “to” are the same, and so are both columns. Right, no two rows are alike.",
+        f"Head 0, random weights. The outputs of the two “to” are {apart[0]} apart on the left, {apart[1]} right.",
     )
 
 
+def named(runs: Mapping[str, Any]) -> Figure:
+    """The losses of the lesson's modules that learned to name the token before."""
+    ax = losses({name: run.losses for name, run in runs.items()}, {"guessing, ln 7": log(7)}, every=10)
+    return with_caption(ax, "Naming the token before.")
+
+
 @torch.no_grad()
-def so_far(attention: Any, x: torch.Tensor, rotate: Function) -> Figure:
-    """The diagram up to lesson 07, with head 0 of a layer with `W_qkv`, two heads of width 8, on x (1, T, D)."""
-    q, k, v = attention.W_qkv(x).unflatten(-1, (3, 2, 8))[0, :, :, 0].unbind(1)  # (T, K) each
+def so_far(module: Callable[..., Any], rotate: Function) -> Figure:
+    """The diagram up to lesson 07, with head 0 of `module(d_model, n_heads)`, its vectors turned by `rotate`."""
+    layer, _, x = _spoken(module)
+    q, k, v = (getattr(layer, name)(x)[0, :, :8] for name in ("W_q", "W_k", "W_v"))  # (T, Dk) each
     positions = torch.arange(len(q))
     scores = rotate(q, positions) @ rotate(k, positions).mT / 8**0.5
     weights = scores.softmax(-1)
@@ -289,6 +262,25 @@ def layouts(dim: int) -> Figure:
         f"pair 1, and so on. Below, the same boxes in the order {listed}; lines lead from each box to its new place.",
         "Each pair keeps its two numbers, their order and its frequency; only the order in memory differs.",
     )
+
+
+def _sinusoids(T: int, D: int) -> torch.Tensor:
+    """The vectors of 2017 for T positions, (T, D)."""
+    angles = torch.arange(T)[:, None] * 10000.0 ** (-torch.arange(0, D, 2) / D)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+def _spoken(module: Callable[..., Any]) -> tuple[Any, list[str], torch.Tensor]:
+    """A module of width 16 with two heads and larger queries and keys, the lesson's six words, and x (1, T, D)."""
+    words = ["to", "be", "or", "not", "to", "be"]
+    vocabulary = sorted(set(words))
+    table = torch.randn(len(vocabulary), 16, generator=torch.Generator().manual_seed(2))
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(0)
+        layer = module(16, 2)
+        for part in (layer.W_q, layer.W_k):
+            part.weight.mul_(2)
+    return layer, words, table[[vocabulary.index(word) for word in words]][None]  # the same word, the same vector
 
 
 def _plane(ax: Axes, reach: float) -> None:
@@ -333,18 +325,3 @@ def _entry(ax: Axes, x: float, y: float, number: int) -> None:
     cell(ax, x, y, (0.8, 0.8), facecolor=light, edgecolor=INK, linewidth=0.8)
     write(ax, x, y + 0.12, f"x{number}", color=ink_on(light), fontweight="bold")
     write(ax, x, y - 0.2, f"pair {number // 2}", color=ink_on(light), fontsize=7.5)
-
-
-def _constant_along(table: torch.Tensor) -> str:
-    """Describe along which lines a square table is constant."""
-    room = 1e-3 * float(table.abs().max())
-    checks = {
-        "the same everywhere": table - table[0, 0],
-        "constant along each row": table - table[:, :1],
-        "constant along each column": table - table[:1],
-        "constant along the diagonals": table[1:, 1:] - table[:-1, :-1],
-        "constant along the anti-diagonals": table[1:, :-1] - table[:-1, 1:],
-    }
-    return next(
-        (text for text, change in checks.items() if float(change.abs().max()) <= room), "not constant along any line"
-    )

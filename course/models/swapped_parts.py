@@ -6,6 +6,7 @@ head of one text, and the `attention` of lesson 03 knows no mask, so each query 
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 from collections.abc import Callable, Mapping
@@ -274,8 +275,8 @@ def _swap_rope(rope: Yours) -> Changes:
 def _swap_module(module: Yours) -> Changes:
     """A class for the whole attention.
 
-    Lesson 07's, with W_qkv, replaces all layers; where a layer does not rotate, all positions are 0. Lesson 06's, with
-    W_q, W_k and W_v, does not rotate, and replaces the layer that does not either.
+    Lesson 07's, which takes positions, replaces all layers; where a layer does not rotate, all positions are 0. Lesson
+    06's does not rotate, and replaces the layer that does not either.
     """
 
     def whole(attention: Attention, x: Tensor) -> Tensor:
@@ -283,19 +284,16 @@ def _swap_module(module: Yours) -> Changes:
             made = module(attention.d_model, attention.n_heads)
         if not isinstance(made, nn.Module):
             raise Refused(f"{module.name}: expected an nn.Module, got {_described(made)}")
-        packed = hasattr(made, "W_qkv")
-        if attention.rotates and not packed:
+        rotates = "positions" in inspect.signature(made.forward).parameters
+        if attention.rotates and not rotates:
             return attention.forward(x)
-        weights = attention.state_dict()
-        if packed:
-            weights["W_qkv.weight"] = torch.cat([weights.pop(f"W_{letter}.weight") for letter in "qkv"])
         try:
-            made.load_state_dict(weights)
+            made.load_state_dict(attention.state_dict())
         except RuntimeError as error:
             raise Refused(f"{module.name} does not take the model's weights: {_one_line(error)}") from None
         T = x.shape[1]
         positions = torch.arange(T) if attention.rotates else torch.zeros(T, dtype=torch.int64)
-        more = {"positions": positions} if packed else {}
+        more = {"positions": positions} if rotates else {}
         return Yours(module.name, made.eval()).output(x.shape, x, mask=causal_mask(T), **more)
 
     return {"whole": whole}

@@ -127,12 +127,10 @@ def with_new_attention(model: nn.Module, attention: Callable[[int, int], nn.Modu
 
 
 def _fill(module: nn.Module, matrices: list[Tensor]) -> None:
-    """Copy the matrices (D, D), used as x @ W, to W_q, W_k, W_v (or W_qkv) and W_o."""
-    rows = [matrix.mT for matrix in matrices]
-    given = dict(zip(("W_q", "W_k", "W_v", "W_o"), rows, strict=True)) | {"W_qkv": torch.cat(rows[:3])}
-    for name, matrix in given.items():
+    """Copy the matrices (D, D), used as x @ W, to W_q, W_k, W_v and, if there is one, W_o."""
+    for name, matrix in zip(("W_q", "W_k", "W_v", "W_o"), matrices, strict=True):
         if hasattr(module, name):
-            module.get_parameter(f"{name}.weight").copy_(matrix)
+            module.get_parameter(f"{name}.weight").copy_(matrix.mT)
 
 
 def _pair(result: Any) -> tuple[Tensor, Tensor]:

@@ -1,8 +1,9 @@
 """Constants and helpers that several exercises of the lesson share."""
 
-TURNING = "2. Turn a vector by its position"
-CLOCKS = "3. Many clocks"
-LAYOUTS = "6. Two layouts in memory"
+TURNING = "3. Turn a vector by its position"
+CLOCKS = "4. Many clocks"
+GAP = "6. Only the gap counts"
+LAYOUTS = "Two layouts in memory (extra)"
 
 
 def turned(case, far):

@@ -7,8 +7,10 @@ from ...shared.attending import W_K, W_O, W_Q, W_V
 
 def weights(draw, width):
     """A state dict whose enlarged queries and keys give unequal weights, not one-hot."""
-    state = draw.state(W_qkv__weight=(3 * width, width), W_o__weight=(width, width))
-    state["W_qkv.weight"][: 2 * width] *= 1.3
+    square = (width, width)
+    state = draw.state(W_q__weight=square, W_k__weight=square, W_v__weight=square, W_o__weight=square)
+    for name in ("W_q.weight", "W_k.weight"):
+        state[name] *= 1.3
     return state
 
 
@@ -23,4 +25,4 @@ def far_apart(draw, T):
 
 def plain_weights():
     """Weights for the visible examples."""
-    return {"W_qkv.weight": torch.cat([W_Q, W_K, W_V]), "W_o.weight": W_O}
+    return {"W_q.weight": W_Q, "W_k.weight": W_K, "W_v.weight": W_V, "W_o.weight": W_O}

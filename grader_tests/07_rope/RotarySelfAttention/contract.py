@@ -26,32 +26,32 @@ rotary = exercise(
     hints=(
         "Which of query, key and value decide which word looks where, and which one is passed on? When does apply_rope "
         "see vectors as wide as one head?",
-        "In `__init__`, make two layers: `W_qkv` from D to 3D, `W_o` from D to D. In `forward`, project once, cut the "
-        "result into q, k and v, split each into heads, (B, H, T, K), rotate q and k by the same positions, and go on "
-        "as in lesson 6. Take care of a fully blocked row: what is its softmax, if every score is −∞?",
-        "`q, k, v = self.W_qkv(x).chunk(3, dim=…)`, each then `.unflatten(-1, (…, …)).transpose(…, …)`; `if positions "
-        "is None: positions = torch.arange(…)`; `q, k = apply_rope(q, …), apply_rope(k, …)`; `scores = … / …`; "
-        "`weights = …`; `return self.W_o(…), weights`.",
+        "Everything is as in lesson 6 but for two things. Make the positions if there are none, on the device of `x`. "
+        "Split queries, keys and values into heads, (B, H, T, Dk), and rotate the first two by the same positions, "
+        "before they make scores. Take care of a fully blocked row: what is its softmax, if every score is −∞?",
+        "`if positions is None: positions = torch.arange(…)`; query, key and value are each "
+        "`self.W_…(x).unflatten(-1, (…, …)).transpose(…, …)`; `query, key = apply_rope(query, …), apply_rope(key, …)`; "
+        "`scores = … / …`; `weights = …`; `return self.W_o(…), weights`.",
     ),
 )
 
 
 @rotary.oracle
 class RotaryOracle(nn.Module):
-    def __init__(self, d_model, n_heads, base=10000.0):
+    def __init__(self, d_model, n_heads):
         super().__init__()
-        self.n_heads, self.base = n_heads, base
-        self.W_qkv = nn.Linear(d_model, 3 * d_model, bias=False)
-        self.W_o = nn.Linear(d_model, d_model, bias=False)
+        self.n_heads = n_heads
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
 
     def forward(self, x, positions=None, mask=None):
         if positions is None:
             positions = torch.arange(x.shape[1], device=x.device)
         size = x.shape[2] // self.n_heads
-        packed = self.W_qkv.weight.view(3, self.n_heads, size, x.shape[2])
-        q, k, v = torch.einsum("btd,nhkd->nbhtk", x, packed)
+        matrices = (layer.weight.view(self.n_heads, size, x.shape[2]) for layer in (self.W_q, self.W_k, self.W_v))
+        q, k, v = (torch.einsum("btd,hkd->bhtk", x, matrix) for matrix in matrices)
         exponents = torch.arange(0, size, 2, dtype=torch.float64, device=x.device) / -size
-        angles = positions.double()[:, None] * float(self.base) ** exponents
+        angles = positions.double()[:, None] * 10000.0**exponents
         turn = torch.complex(angles.cos().to(x.dtype), angles.sin().to(x.dtype))
         q, k = (torch.complex(t[..., 0::2], t[..., 1::2]) * turn for t in (q, k))
         scores = torch.einsum("bhti,bhsi->bhts", q, k.conj()).real / math.sqrt(size)
@@ -67,7 +67,7 @@ class RotaryOracle(nn.Module):
 
 @rotary.example("one head of width 2, all matrices the identity, the same word twice")
 def _():
-    eye = {"W_qkv.weight": torch.eye(2).repeat(3, 1), "W_o.weight": torch.eye(2)}
+    eye = {f"W_{letter}.weight": torch.eye(2) for letter in "qkvo"}
     case = attend(eye, 1, exactly=True, x=torch.tensor([[[2.0, 0.0], [2.0, 0.0]]]))
     yield case.label("RotarySelfAttention(2, 1) on x = [[2, 0], [2, 0]]")
 
@@ -79,15 +79,17 @@ rotary.example(
 )
 
 
-@rotary.example("at positions 7, 2 and 2.5, base 100")
+@rotary.example("at positions 7, 2 and 2.5")
 def _():
-    case = attend(plain_weights(), 1, options={"base": 100.0}, x=WORDS, positions=torch.tensor([7.0, 2.0, 2.5]))
-    yield turned(case, 7).label("RotarySelfAttention(4, 1, base=100.0); x (2, 3, 4), positions [7, 2, 2.5]")
+    case = attend(plain_weights(), 1, x=WORDS, positions=torch.tensor([7.0, 2.0, 2.5]))
+    yield turned(case, 7).label("RotarySelfAttention(4, 1); x (2, 3, 4), positions [7, 2, 2.5]")
 
 
 @rotary.example("two heads of four numbers, at the positions 10, 0 and 4")
 def _():
-    state = {"W_qkv.weight": torch.arange(192.0).sin().view(24, 8), "W_o.weight": torch.arange(64.0).cos().view(8, 8)}
+    q, k, v = torch.arange(192.0).sin().view(3, 8, 8)
+    o = torch.arange(64.0).cos().view(8, 8)
+    state = {f"W_{letter}.weight": weight for letter, weight in zip("qkvo", (q, k, v, o), strict=True)}
     case = attend(state, 2, x=torch.arange(24.0).sin().view(1, 3, 8), positions=torch.tensor([10, 0, 4]))
     yield turned(case, 50).label("RotarySelfAttention(8, 2); x (1, 3, 8), positions [10, 0, 4]")
 
@@ -105,7 +107,7 @@ def _():
     yield case.label("RotarySelfAttention(4, 2); x (2, 3, 4), mask (2, 1, 1, 3)")
 
 
-@rotary.criterion("its parameters: W_qkv (3D, D) and W_o (D, D), nothing else", points=0.5)
+@rotary.criterion("its parameters: W_q, W_k, W_v and W_o, nothing else", points=0.75, tries="parameters")
 def _(draw):
     for width, n_heads in ((8, 2), (12, 3)):
         s = Script()
@@ -115,7 +117,7 @@ def _(draw):
         yield s.case(ref("prepared")).check_with("any_result")
 
 
-@rotary.criterion("self-attention over 0 … T-1", points=1)
+@rotary.criterion("self-attention over 0 … T-1", points=2)
 def _(draw):
     yield turned(attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12)), 5)
     yield turned(attend(weights(draw, 20), 2, x=draw.normal(3, 7, 20)), 7)
@@ -127,18 +129,18 @@ def _(draw):
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.positions, s.mask)
     s.call(m, s.x, name="out")  # no positions and no mask of the first call may remain
-    yield turned(s.case(ref("out")).label("x (2, 5, 8), after a call with positions and a mask"), 5)
+    yield turned(s.case(ref("out")).label("x (2, 5, 8), after a call with positions and a mask").tries("moment"), 5)
     s = Script(before=draw.normal(2, 3, 8), x=draw.normal(2, 6, 8))
     m = s.call(EXERCISE, 8, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.before)
     s.call(m, s.x, name="out")
-    yield turned(s.case(ref("out")).label("x (2, 6, 8), after a call with three tokens"), 6)
+    yield turned(s.case(ref("out")).label("x (2, 6, 8), after a call with three tokens").tries("moment"), 6)
 
 
-# A score is a sum over K entries of products of two rotated numbers. Two angles are off by 1e-6 * far at most, so a
+# A score is a sum over Dk entries of products of two rotated numbers. Two angles are off by 1e-6 * far at most, so a
 # score of a few units, and with it the logarithm of a weight, is off by a few times that.
-@rotary.criterion("the positions that are given", points=1)
+@rotary.criterion("the positions that are given", points=1.25, tries="positions")
 def _(draw):
     yield turned(attend(weights(draw, 12), 3, x=draw.normal(2, 6, 12), positions=far_apart(draw, 6)), 200)
     fractions = draw.uniform(5, low=0.0, high=20.0)
@@ -153,25 +155,10 @@ def _(draw):
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.before)
     s.call(m, s.x, s.positions, name="out")  # by position; nothing of the first call may remain
-    yield turned(s.case(ref("out")), 200)
+    yield turned(s.case(ref("out")).tries("positions", "moment"), 200)
 
 
-@rotary.criterion("the base that is given", points=0.5)
-def _(draw):
-    for base in (draw.number(10.0, 40.0), 500000.0):
-        case = attend(
-            weights(draw, 12), 2, options={"base": base}, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5)
-        )
-        yield turned(case, 200)
-    s = Script(x=draw.normal(2, 6, 8), positions=far_apart(draw, 6))
-    m = s.call(EXERCISE, d_model=8, n_heads=1, base=30.0, name="module")
-    s.call(EXERCISE, 12, 3, 5000.0)  # another module has its own base
-    s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
-    s.call(m, s.x, s.positions, name="out")
-    yield turned(s.case(ref("out")), 200)
-
-
-@rotary.criterion("masks of every shape that broadcasts", points=0.5)
+@rotary.criterion("masks of every shape that broadcasts", points=0.75, tries="masks positions")
 def _(draw):
     for shape in ((5, 5), (2, 1, 1, 5), (2, 1, 5, 5), (2, 3, 5, 5), (3, 1, 5), (5,)):
         mask = open_somewhere(draw, *shape)
@@ -188,7 +175,7 @@ def _(draw):
         yield turned(case.label(f"RotarySelfAttention(12, {n_heads}): {setting.label}"), 5)
 
 
-@rotary.criterion("a fully blocked row: zeros, never NaN", points=0.5)
+@rotary.criterion("a fully blocked row: zeros, never NaN", points=0.5, tries="empty")
 def _(draw):
     some = draw.chance(0.4, 5, 5)
     some[2] = True
@@ -200,7 +187,7 @@ def _(draw):
         yield case.with_gradients().check_with("zero_for_fully_masked_rows", mask=mask, shape=(2, 3, 5, 5))
 
 
-@rotary.criterion("scores of any size", points=0.5)
+@rotary.criterion("scores of any size", points=0.5, tries="large")
 def _(draw):
     # All scores of a case are about -1e13, or all about 1e13, and far apart. All tokens have
     # position 0, so that nothing is rotated and no rounding of an angle can change an order.
@@ -208,10 +195,7 @@ def _(draw):
     smallest, largest = int(APART.argmin()), int(APART.argmax())
 
     def case(n_heads, sign, **masks):
-        state = {
-            "W_qkv.weight": torch.cat([torch.eye(6), sign * torch.eye(6), torch.eye(6)]),
-            "W_o.weight": torch.eye(6),
-        }
+        state = {f"W_{letter}.weight": torch.eye(6) * (sign if letter == "k" else 1) for letter in "qkvo"}
         return attend(state, n_heads, x=x, positions=torch.zeros(5, dtype=torch.int64), **masks)
 
     yield case(3, -1).label("RotarySelfAttention(6, 3); scores of about -1e13, all positions 0")
@@ -223,17 +207,19 @@ def _(draw):
     yield case(1, 1, mask=mask).label("RotarySelfAttention(6, 1); scores of about 1e13; mask (5, 5)")
 
 
-@rotary.criterion("gradients", points=1)
+@rotary.criterion("gradients", points=0.5)
 def _(draw):
     case = attend(weights(draw, 12), 3, training=True, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5))
-    yield turned(case.with_gradients(), 200)
+    yield turned(case.with_gradients().tries("rotary", "positions"), 200)
     mask = open_somewhere(draw, 2, 1, 5, 5)
     mask[0, 0, 3] = True  # a fully blocked row must not spoil the others
     case = attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=mask)
-    yield turned(case.with_gradients(), 200)
+    yield turned(case.with_gradients().tries("masks", "empty", "positions"), 200)
 
 
-@rotary.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
+@rotary.criterion(
+    "float64, any layout and device, arguments left alone", points=0.5, tries="rotary masks positions", check_types=True
+)
 def _(draw):
     yield turned(
         attend(
@@ -260,3 +246,8 @@ def _(draw):
     )
     for given in ({"positions": far_apart(draw, 5)}, {"mask": open_somewhere(draw, 5, 5)}):
         yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), **given).device_only()
+
+
+@rotary.sizes(points=0.25, B=(1, 2, 100), T=(1, 5, 100), n_heads=(1, 3, 25), width=(2, 4, 32))
+def _(draw, B, T, n_heads, width):
+    return turned(attend(weights(draw, n_heads * width), n_heads, x=draw.normal(B, T, n_heads * width)), T)

@@ -2,16 +2,16 @@
 
 from ...shared.families import gradients, masks, modules, numbers
 from ...shared.heads import STEPS, add_mistakes
-from ..common import CLOCKS, LAYOUTS, TURNING
+from ..common import CLOCKS, GAP, LAYOUTS, TURNING
 from .contract import rotary
 
-EVERYWHERE = ("self-attention", "the positions", "the base")  # what an answer loses whose every result is wrong
+EVERYWHERE = ("self-attention", "the positions")  # what an answer loses whose every result is wrong
 
 right = rotary.reference_answer(
     """
-def cos_and_sin(x, positions, base):
+def cos_and_sin(x, positions):
     i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
-    angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
+    angles = positions.double()[:, None] * 10000.0 ** (-i / x.shape[-1])
     return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 
 
@@ -21,16 +21,16 @@ def turn_pairs(x, cos, sin):
 
 
 class RotarySelfAttention(nn.Module):
-    def __init__(self, d_model, n_heads, base=10000.0):
+    def __init__(self, d_model, n_heads):
         super().__init__()
-        self.n_heads, self.base = n_heads, base
-        self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
+        self.n_heads = n_heads
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 
     def project(self, x):
-        return self.W_qkv(x).chunk(3, dim=-1)
+        return self.W_q(x), self.W_k(x), self.W_v(x)
 
     def turn(self, x, positions):
-        return turn_pairs(x, *cos_and_sin(x, positions, self.base))
+        return turn_pairs(x, *cos_and_sin(x, positions))
 
     def rotate(self, query, key, value, positions):
         return self.turn(query, positions), self.turn(key, positions), value
@@ -106,10 +106,10 @@ right.mistake("PairsTheHalves", loses=EVERYWHERE).patch("""
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
 """).feedback(
-    "You pair entry i with entry i + K/2. That is the other layout, which needs the rows of W_qkv in another order.",
+    "You pair entry i with entry i + Dk/2. That is the other layout, for weights whose rows are in another order.",
     see=LAYOUTS,
 )
-right.mistake("TurnsClockwise", {"positions, self": "-positions, self"}, loses=EVERYWHERE).feedback(
+right.mistake("TurnsClockwise", {"(x, positions))": "(x, -positions))"}, loses=EVERYWHERE).feedback(
     "You rotate clockwise instead of counter-clockwise. Queries and keys both turn, so the scores still depend on "
     "the gap. But weights that were made for the other direction do not fit.",
     see=TURNING,
@@ -123,24 +123,24 @@ right.mistake(
 ).feedback(
     "You rotate queries and keys in opposite directions. The score then depends on the sum of the positions, not "
     "on the gap.",
-    see="5. Only the gap counts",
+    see=GAP,
+)
+right.mistake("IgnoresThePositions", {" if positions is None else positions": ""}, loses="the positions").feedback(
+    "`positions` changes nothing in your module. The positions 0 to T - 1 are only the default."
 )
 right.mistake(
-    "IgnoresThePositions", {" if positions is None else positions": ""}, loses=("the positions", "the base")
-).feedback("`positions` changes nothing in your module. The positions 0 to T - 1 are only the default.")
-right.mistake("RoundsThePositions", {"else positions": "else positions.long()"}, loses="the positions").feedback(
-    "You convert the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3."
-)
+    "RoundsThePositions", {"else positions": "else positions.long()"}, loses="the positions", clause="positions"
+).feedback("You convert the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3.")
 right.mistake("KeepsTheFirstAngles", loses="the positions").patch("""
-- return turn_pairs(x, *cos_and_sin(x, positions, self.base))
+- return turn_pairs(x, *cos_and_sin(x, positions))
 + if not hasattr(self, "kept") or self.kept[0].shape[0] != x.shape[-2]:
-+     self.kept = cos_and_sin(x, positions, self.base)
++     self.kept = cos_and_sin(x, positions)
 + return turn_pairs(x, *self.kept)
 """).feedback(
     "You keep the cosines and sines of the first call and use them again for other positions. Keep only the "
     "frequencies, or check that the positions are still the same."
 )
-right.mistake("RemembersThePositions", loses="self-attention").patch("""
+right.mistake("RemembersThePositions", loses="self-attention", clause="moment").patch("""
 - positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
 + if positions is not None:
 +     self.kept = positions
@@ -154,33 +154,35 @@ right.mistake(
     "You give all tokens the same position, for instance the length of the text so far. Each token has its own "
     "position."
 )
-right.mistake("IgnoresTheBase", {"positions, self.base)": "positions, 10000.0)"}, loses="the base").feedback(
-    "`base` changes nothing in your module. Pass it on to your rotation.", see=CLOCKS
-)
-right.mistake("TakesTheRowsInAnotherOrder", {"query, key, value = map": "ORDER = map"}, loses=EVERYWHERE).for_each(
-    ORDER=("key, query, value", "query, value, key", "value, key, query")
-).feedback(
-    "You take the rows of W_qkv in the wrong order. The rows of the queries come first, then those of the keys, "
-    "then those of the values."
-)
-right.mistake("ReadsThePackedRowsHeadByHead", loses=("self-attention", "the positions")).patch("""
-- return self.W_qkv(x).chunk(3, dim=-1)
-+ size = x.shape[-1] // self.n_heads
-+ parts = self.W_qkv(x).unflatten(-1, (self.n_heads, 3, size))
-+ return tuple(parts[..., i, :].flatten(-2) for i in range(3))
-""").feedback(
-    "You read W_qkv head by head: q, k and v of head 0 first. Its rows are all queries, then all keys, then all "
-    "values. Only within each third do they belong to the heads in turn."
-)
 right.mistake(
-    "FrequenciesOfTheModelsWidth", {"self.base)": "self.base ** (1 / self.n_heads))"}, loses=EVERYWHERE
-).feedback(
-    "Your frequencies are those of a vector as wide as the model. A head has K entries, so use K in the exponent.",
+    "ExchangesTheProjections", {"return self.W_q(x), self.W_k(x), self.W_v(x)": "return ORDER"}, loses=EVERYWHERE
+).for_each(
+    ORDER=(
+        "self.W_k(x), self.W_q(x), self.W_v(x)",
+        "self.W_q(x), self.W_v(x), self.W_k(x)",
+        "self.W_v(x), self.W_k(x), self.W_q(x)",
+    )
+).feedback("You exchange two projections. `W_q` makes the queries, `W_k` the keys, `W_v` the values.")
+right.mistake("OneProjectionForAll", {"self.W_q(x), self.W_k(x), self.W_v(x)": "ALL"}, loses=EVERYWHERE).for_each(
+    ALL=("self.W_q(x), self.W_q(x), self.W_v(x)", "self.W_q(x), self.W_k(x), self.W_k(x)")
+).feedback("You make two of query, key and value with one projection. Each role has its own.")
+right.mistake("FrequenciesOfTheModelsWidth", loses=EVERYWHERE).patch("""
+- def cos_and_sin(x, positions):
+-     i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
+-     angles = positions.double()[:, None] * 10000.0 ** (-i / x.shape[-1])
++ def cos_and_sin(x, positions, n_heads):
++     i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
++     angles = positions.double()[:, None] * 10000.0 ** (-i / x.shape[-1] / n_heads)
+@@
+- return turn_pairs(x, *cos_and_sin(x, positions))
++ return turn_pairs(x, *cos_and_sin(x, positions, self.n_heads))
+""").feedback(
+    "Your frequencies are those of a vector as wide as the model. A head has Dk entries, so use Dk in the exponent.",
     see=CLOCKS,
 )
 right.mistake("LooksUpInAShortTable", loses="the positions").patch("""
-- return turn_pairs(x, *cos_and_sin(x, positions, self.base))
-+ cos, sin = cos_and_sin(x, torch.arange(512), self.base)
+- return turn_pairs(x, *cos_and_sin(x, positions))
++ cos, sin = cos_and_sin(x, torch.arange(512))
 + return turn_pairs(x, cos[positions], sin[positions])
 """).feedback(
     "You look up cosines and sines in a table for the positions 0 to 511. Positions may be further out, or between "
@@ -192,31 +194,37 @@ right.mistake(
 right.mistake(
     "ScalesByTheModelsWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE
 ).feedback("You scale by the width of the model. The scores belong to one head, so the width of the head counts.")
-right.mistake("HasThreeProjections", loses=("its parameters", *EVERYWHERE)).patch("""
-- self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
-+ self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+right.mistake("PacksTheProjections", loses=("its parameters", *EVERYWHERE)).patch("""
+- self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
++ self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
 @@
-- return self.W_qkv(x).chunk(3, dim=-1)
-+ return self.W_q(x), self.W_k(x), self.W_v(x)
-""").feedback(
-    "Your module has W_q, W_k and W_v instead of one layer, W_qkv. Here the three are packed into W_qkv, which has "
-    "3D outputs."
-)
+- return self.W_q(x), self.W_k(x), self.W_v(x)
++ return self.W_qkv(x).chunk(3, dim=-1)
+""").feedback("Your module has one packed layer, `W_qkv`. Here it has `W_q`, `W_k` and `W_v`, as in lesson 6.")
 right.mistake("LearnsTheFrequencies", loses="its parameters").patch("""
-  self.n_heads, self.base = n_heads, base
+  self.n_heads = n_heads
 + self.frequencies = nn.Parameter(torch.ones(d_model // n_heads // 2))
 """).feedback(
     "Your frequencies are parameters, so training would change them. They are not learned: compute them, or "
     "register a buffer."
 )
-right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"self.base))": "self.base)).detach()"}, loses="gradients")
+right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"(x, positions))": "(x, positions)).detach()"}, loses="gradients")
 add_mistakes(right, EVERYWHERE)
 for when, about in (("in training mode", "self.training"), ("with one head", "self.n_heads == 1")):
     right.mistake(
         masks.lost(f"LosesTheMask{when.title().replace(' ', '')}", when=when),
         {"if mask is None else": f"if mask is None or {about} else"},
         loses="masks",
+        clause="masks" if about == "self.training" else "",
     )
+right.mistake(
+    "OpensEmptyRows", {"else mask": "else mask & ~mask.all(-1, keepdim=True)"}, loses="a fully", clause="empty"
+).feedback("You open rows that are fully blocked, so they see every key. Their weights and their output should be 0.")
+right.mistake(numbers.exponentials_overflow, loses="scores", clause="large").patch("""
+- weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
++ grown = scores.masked_fill(blocked, -torch.inf).exp()
++ weights = grown / grown.sum(-1, keepdim=True).clamp(min=1e-30)
+""")
 right.mistake("MultipliesTheMaskByInfinity", loses=("masks", "a fully", "gradients")).patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 + if mask is not None:
@@ -234,10 +242,6 @@ right.mistake("KeepsThePlacesOfTheFirstCall", loses="self-attention").patch("""
     "You make the default positions, or a table of their cosines, in the first call and keep them. The next text "
     "may be longer. Make them for each x, or add those that are missing."
 )
-right.mistake("SharesTheBase", {"n_heads, self": "n_heads, type(self)"}, loses="the base").feedback(
-    "All modules of your class share one `base`. A second module changes that of the first. Keep it in `self`.",
-    see=CLOCKS,
-)
 right.mistake(
     numbers.default_device("CountsOnAnotherDevice", what="the default positions", how="`device=x.device`"),
     {"x.shape[1], device=x.device": "x.shape[1]"},
@@ -247,8 +251,8 @@ right.mistake(modules.super_init_forgotten, loses=("its parameters", "self-atten
 - super().__init__()
 """)
 right.mistake("TakesPartnersFromTheOtherHalf", loses="self-attention").patch("""
-- return turn_pairs(x, *cos_and_sin(x, positions, self.base))
-+ cos, sin = (part.repeat_interleave(2, -1) for part in cos_and_sin(x, positions, self.base))
+- return turn_pairs(x, *cos_and_sin(x, positions))
++ cos, sin = (part.repeat_interleave(2, -1) for part in cos_and_sin(x, positions))
 + first, second = x.chunk(2, dim=-1)
 + return x * cos + torch.cat([-second, first], dim=-1) * sin
 """).feedback(
@@ -256,8 +260,8 @@ right.mistake("TakesPartnersFromTheOtherHalf", loses="self-attention").patch("""
     "pair is two *neighbours*: entries 0 and 1, 2 and 3, and so on."
 )
 right.mistake("TurnsTheHalvesClockwise", loses="self-attention").patch("""
-- return turn_pairs(x, *cos_and_sin(x, positions, self.base))
-+ cos, sin = cos_and_sin(x, positions, self.base)
+- return turn_pairs(x, *cos_and_sin(x, positions))
++ cos, sin = cos_and_sin(x, positions)
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)
 """).feedback(
@@ -265,10 +269,10 @@ right.mistake("TurnsTheHalvesClockwise", loses="self-attention").patch("""
     "and a positive angle rotates counter-clockwise."
 )
 right.mistake("HasABiasAtTheBeginning", loses="its parameters").patch("""
-  self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
-+ self.W_qkv = nn.Linear(d_model, 3 * d_model)
-""").feedback("Your packed projection, W_qkv, has a bias. Make it with `bias=False`, like the other one.")
-right.mistake("HasABiasAtTheEnd", loses="its parameters").patch("""
-  self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
+  self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
++ self.W_q, self.W_k, self.W_v = (nn.Linear(d_model, d_model) for _ in range(3))
+""").feedback("Your projections W_q, W_k and W_v have biases. Make them with `bias=False`, like W_o.")
+right.mistake("HasABiasAtTheEnd", loses="its parameters", clause="parameters").patch("""
+  self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + self.W_o = nn.Linear(d_model, d_model)
-""").feedback("Your last projection, W_o, has a bias. Make it with `bias=False`, like the first one.")
+""").feedback("Your last projection, W_o, has a bias. Make it with `bias=False`, like the others.")

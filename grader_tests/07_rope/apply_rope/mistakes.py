@@ -7,9 +7,11 @@ from .contract import apply_rope
 EVERYWHERE = ("every", "any positions", "any leading")  # what an answer loses whose every result is wrong
 
 right = apply_rope.reference_answer("""
-def apply_rope(x, positions, base=10000.0):
-    i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
-    angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
+def apply_rope(x, positions, frequencies=None):
+    if frequencies is None:
+        i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
+        frequencies = 10000.0 ** (-i / x.shape[-1])
+    angles = positions.double()[:, None] * frequencies
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
@@ -17,9 +19,11 @@ def apply_rope(x, positions, base=10000.0):
 
 # With the angles in float32, as most answers have them: far away, in float64 and for gradients it shows which
 plain = apply_rope.reference_answer("""
-def apply_rope(x, positions, base=10000.0):
-    frequencies = base ** (-torch.arange(0, x.shape[-1], 2, dtype=torch.float32, device=x.device) / x.shape[-1])
-    angles = positions.float()[:, None] * frequencies
+def apply_rope(x, positions, frequencies=None):
+    if frequencies is None:
+        i = torch.arange(0, x.shape[-1], 2, dtype=torch.float32, device=x.device)
+        frequencies = 10000.0 ** (-i / x.shape[-1])
+    angles = positions.float()[:, None] * frequencies.float()
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
@@ -56,6 +60,14 @@ right.mistake("angles_of_the_other_layout", loses=EVERYWHERE).patch("""
     "and `repeat` do that. Neighbours need the same angle: each angle twice in a row.",
     see=LAYOUTS,
 )
+right.mistake("interleaves_the_halves", loses=EVERYWHERE).patch("""
+- even, odd = x[..., 0::2], x[..., 1::2]
++ even, odd = x.chunk(2, dim=-1)
+""").feedback(
+    "You cut x into two halves, but interleave the results. Pairs are neighbours when you take them apart, too: the "
+    "even entries and the odd ones.",
+    see=LAYOUTS,
+)
 right.mistake("leaves_the_halves_apart", {"stack": "cat", ".flatten(-2)": ""}, loses=EVERYWHERE).feedback(
     "You rotate each pair correctly but store it in the wrong places: all first entries, then all second ones. "
     "Interleave them again, as they were in x.",
@@ -85,78 +97,92 @@ right.mistake("adds_an_encoding", loses=EVERYWHERE).patch("""
     "You *add* sines and cosines to x, as in a model with positional encodings. RoPE rotates; it adds nothing.",
     see=TURNING,
 )
-right.mistake("exponent_without_the_two", {"(-i / x.shape[-1])": "(-i / 2 / x.shape[-1])"}, loses=EVERYWHERE).feedback(
-    "The factor 2 is missing from your exponent. Pair i has the exponent -2i/dim, so the last pair comes close to "
-    "1/base.",
-    see=CLOCKS,
-)
-right.mistake("exponent_without_the_minus", {"(-i / x.shape[-1])": "(i / x.shape[-1])"}, loses=EVERYWHERE).feedback(
-    "Your frequencies grow from pair to pair, because a minus is missing from the exponent.", see=CLOCKS
-)
-right.mistake("one_frequency_for_all", {"* base **": "* 1.0 **"}, loses=EVERYWHERE).feedback(
-    "All your pairs rotate equally fast. Each pair has its own frequency.", see=CLOCKS
-)
-right.mistake(
-    "frequencies_counted_from_one", {"arange(0, x.shape[-1]": "arange(2, x.shape[-1] + 2"}, loses=EVERYWHERE
-).feedback(
-    "You count the frequencies from 1 instead of 0. The first pair has the frequency 1, whatever the base is.",
-    see=CLOCKS,
-)
-right.mistake("base_is_ignored", {"* base **": "* 10000.0 **"}, loses="any base").feedback(
-    "`base` changes nothing in your function. It is an argument; 10000 is only its default.", see=CLOCKS
-)
 right.mistake("positions_are_ignored", loses=("any positions", "any leading", "positions")).patch("""
-- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
-+ angles = torch.arange(x.shape[-2]).double()[:, None] * base ** (-i / x.shape[-1])
+- angles = positions.double()[:, None] * frequencies
++ angles = torch.arange(x.shape[-2]).double()[:, None] * frequencies
 """).feedback("You count the rows, 0, 1, 2 and so on, and ignore `positions`.")
 right.mistake("starts_at_one", {"positions.double()": "(positions + 1).double()"}, loses=EVERYWHERE).feedback(
     "You rotate every vector one position too far: you add 1 to the given positions."
 )
 right.mistake("counts_from_the_first_position", loses=("any positions", "any leading")).patch("""
-- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
-+ angles = (positions - positions[0]).double()[:, None] * base ** (-i / x.shape[-1])
+- angles = positions.double()[:, None] * frequencies
++ angles = (positions - positions[0]).double()[:, None] * frequencies
 """).feedback(
     "You subtract the first position from all positions. The scores of queries and keys would not change, but the "
     "vectors that this exercise asks for do."
 )
-plain.mistake("whole_positions_only", {"positions.float": "positions.WHOLE().float"}, loses="any positions").for_each(
-    WHOLE=("long", "round")
-).feedback("You convert the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3.")
+right.mistake("frequencies_are_ignored", loses="the frequencies", clause="given").patch("""
+- if frequencies is None:
+-     i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
+-     frequencies = 10000.0 ** (-i / x.shape[-1])
++ i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
++ frequencies = 10000.0 ** (-i / x.shape[-1])
+""").feedback("You rotate by the usual frequencies even where others are given. They are only the default.")
+right.mistake("multiplies_both_frequencies", loses="the frequencies").patch("""
+- if frequencies is None:
+-     i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
+-     frequencies = 10000.0 ** (-i / x.shape[-1])
++ i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
++ usual = 10000.0 ** (-i / x.shape[-1])
++ frequencies = usual if frequencies is None else frequencies * usual
+""").feedback("You multiply the given frequencies by the usual ones. They replace them.")
+right.mistake(
+    "divides_by_the_frequencies", {"[:, None] * frequencies": "[:, None] / (frequencies + 1e-6)"}, loses=EVERYWHERE
+).feedback("You divide the positions by the frequencies. An angle is their product.", see=CLOCKS)
+right.mistake(
+    "one_frequency_for_all",
+    {"[:, None] * frequencies": "[:, None] * frequencies[0].expand_as(frequencies)"},
+    loses=EVERYWHERE,
+).feedback("All your pairs turn at the pace of pair 0. Pair i has `frequencies[i]`.", see=CLOCKS)
+plain.mistake(
+    "whole_positions_only", {"positions.float": "positions.WHOLE().float"}, loses="any positions", clause="order"
+).for_each(WHOLE=("long", "round")).feedback(
+    "You convert the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3."
+)
 right.mistake(
     "sorts_the_positions", {".double": ".sort().values.double"}, loses=("any positions", "any leading")
 ).feedback("You sort the positions before you use them. Row t of x is at positions[t].")
-right.mistake("keeps_the_first_angles", loses=("any positions", "any base")).patch("""
+right.mistake("keeps_the_first_angles", loses=("any positions", "the frequencies")).patch("""
 + kept = apply_rope.__dict__
-  i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
+  if frequencies is None:
 @@
 + angles = kept.setdefault(str(x.shape[-2:]), angles)
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 """).feedback(
-    "You keep the angles of one call for later calls with the same number of vectors. Other positions, or another "
-    "base, have other angles."
+    "You keep the angles of one call for later calls with the same number of vectors. Other positions, or other "
+    "frequencies, have other angles."
 )
 right.mistake("looks_up_in_a_short_table", loses=("any positions", "positions")).patch("""
-- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
-+ angles = (torch.arange(512).double()[:, None] * base ** (-i / x.shape[-1]))[positions]
+- angles = positions.double()[:, None] * frequencies
++ angles = (torch.arange(512).double()[:, None] * frequencies)[positions]
 """).feedback(
     "You look up cosines and sines in a table, which holds only some whole positions. Positions go up to 10,000, "
     "and may be negative or fractional."
 )
+right.mistake(
+    "clamps_far_positions",
+    {"positions.double()": "positions.double().clamp(max=LAST)"},
+    loses="positions",
+    clause="far",
+).for_each(LAST=(512, 1024, 2048)).feedback(
+    "You cut far positions off at a largest one, so that all vectors beyond it are turned alike. Positions go up to "
+    "10,000."
+)
 right.mistake("along_the_first_dimension", loses="any leading").patch("""
-- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
+- angles = positions.double()[:, None] * frequencies
 + positions = positions[torch.arange(x.shape[0]) % len(positions)]
-+ angles = positions.double().view(-1, *[1] * (x.ndim - 1)) * base ** (-i / x.shape[-1])
++ angles = positions.double().view(-1, *[1] * (x.ndim - 1)) * frequencies
 """).feedback(
     "You rotate by the index along the *first* dimension of x. The positions belong to dimension -2, however many "
     "dimensions come before it."
 )
-right.mistake("finds_the_dimension_by_its_size", loses="any leading").patch("""
+right.mistake("finds_the_dimension_by_its_size", loses="any leading", clause="leading").patch("""
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 + if x.ndim > 2 and x.shape[-3] == len(positions):
 +     cos, sin = cos[:, None], sin[:, None]
 """).feedback("You look for a dimension with as many entries as `positions`. T is always dimension -2.")
 right.mistake("takes_so_many_dimensions_only", loses=("every", "any leading")).patch("""
-  def apply_rope(x, positions, base=10000.0):
+  def apply_rope(x, positions, frequencies=None):
 +     NAMES = x.shape
 """).for_each(NAMES=("batch, heads, tokens, dim", "batch, tokens, dim")).feedback(
     "Your function accepts only a fixed number of dimensions of x. `...` stands for any number of them, or none."
@@ -171,34 +197,32 @@ right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.doub
     "You treat the positions as degrees. A frequency of 1 is one radian per position.", see=TURNING
 )
 plain.mistake("angles_in_half_precision", loses=("any positions", "positions")).patch("""
-- angles = positions.float()[:, None] * frequencies
+- angles = positions.float()[:, None] * frequencies.float()
 + angles = ANGLES
 """).for_each(
     ANGLES=(
-        "(positions.float()[:, None] * frequencies).bfloat16().float()",
-        "positions.bfloat16().float()[:, None] * frequencies",
-        "positions.half().float()[:, None] * frequencies",
+        "(positions.float()[:, None] * frequencies.float()).bfloat16().float()",
+        "positions.bfloat16().float()[:, None] * frequencies.float()",
+        "positions.half().float()[:, None] * frequencies.float()",
     )
 ).feedback(
     "You round angles or positions to half precision, which cannot tell position 9,000 from 9,001. Use float32 for "
     "them, whatever dtype x has."
 )
-right.mistake("frequencies_in_half_precision", loses=("any positions", "positions")).patch("""
-- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
-+ angles = positions.double()[:, None] * (base ** (-i / x.shape[-1])).bfloat16().float()
-""").feedback(
-    "You keep the frequencies in half precision. At position 10,000 their small error has grown to many radians. "
-    "Use float32 for them, whatever dtype x has."
-)
-right.mistake(numbers.result_float64(of="`x`"), loses="float64")
+right.mistake(numbers.result_float64(of="`x`"), loses="float64", clause="dtype")
 plain.mistake(
     "result_as_wide_as_the_positions",
-    {"positions.float()": "positions", "cos().to(x.dtype)": "cos()", "sin().to(x.dtype)": "sin()"},
+    {
+        "positions.float()": "positions",
+        "frequencies.float()": "frequencies",
+        "cos().to(x.dtype)": "cos()",
+        "sin().to(x.dtype)": "sin()",
+    },
     loses="float64",
 ).feedback("Your result takes the dtype of the positions if that is the wider one. It must have the dtype of x.")
 right.mistake(numbers.result_float32(of="`x`"), loses="float64")
-plain.mistake(gradients.cut(what="`x`"), loses="gradients").patch("""
-  def apply_rope(x, positions, base=10000.0):
+plain.mistake(gradients.cut(what="`x`"), loses="gradients", clause="gradients").patch("""
+  def apply_rope(x, positions, frequencies=None):
 +     x = x.detach()
 """)
 right.mistake("in_polar_coordinates", loses="gradients").patch("""
@@ -239,7 +263,10 @@ right.mistake("as_complex_without_contiguous", loses="float64").patch("""
     "are a good way, but after a transpose the entries may be apart. Call `.contiguous()` first."
 )
 right.mistake(
-    numbers.default_device(what="the frequencies", how="`device=x.device`"), {", device=x.device": ""}, loses="float64"
+    numbers.default_device(what="the frequencies", how="`device=x.device`"),
+    {", device=x.device": ""},
+    loses="float64",
+    clause="device",
 )
 right.mistake("turns_the_halves_clockwise", loses=("every pair", "any positions")).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]

@@ -120,7 +120,7 @@ def before(draw, T, D, place, feature, alike):
 def telling(draw, tokens, bias, permutation):
     """Tokens drawn by `tokens(draw)` whose order clearly matters to attention with `bias`.
 
-    An output changes by more than a tenth, and the signed differences do not cancel in their sum.
+    An output changes by more than a tenth, and the signed differences, of both signs, do not cancel in their sum.
     """
 
     def attention(x):
@@ -129,7 +129,8 @@ def telling(draw, tokens, bias, permutation):
     while True:
         found = tokens(draw)
         differences = attention(found[permutation]) - attention(found)[permutation]
-        if differences.abs().max() > 0.12 and differences.mean().abs() > 5e-4:
+        both_signs = min(differences.max(), -differences.min()) > 0.01
+        if both_signs and differences.abs().max() > 0.12 and differences.mean().abs() > 5e-4:
             return found
 
 

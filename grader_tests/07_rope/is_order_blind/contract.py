@@ -117,7 +117,7 @@ def _():
     yield call(sample_model("mixture", matrix=matrix), torch.tensor([[1.0], [-1.0], [0.0]]), torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.criterion("functions that see the order, and functions that do not", points=0.5)
+@is_order_blind.criterion("functions that see the order, and functions that do not", points=1)
 def _(draw):
     T, D = 7, 4
     everywhere = torch.ones(T, T) / T
@@ -155,7 +155,7 @@ def _(draw):
         yield asked("the token that comes next", next_one, loud(draw, T, D), with_a_pair(draw, T, at))
 
 
-@is_order_blind.criterion("the permutation that is given", points=0.5)
+@is_order_blind.criterion("the permutation that is given", points=0.75, tries="given")
 def _(draw):
     T, D = 6, 3
     # The permutation moves nothing, so any function does the same again
@@ -190,7 +190,7 @@ def _(draw):
 
 
 # Differences are 2e-6 or 0.013 here, in one feature of two outputs; all others are rounding of about 1e-8
-@is_order_blind.criterion("small differences: rounding or not", points=0.5)
+@is_order_blind.criterion("small differences: rounding or not", points=0.5, tries="small")
 def _(draw):
     T, D = 6, 4
     one = torch.zeros(D, D)
@@ -220,9 +220,12 @@ def _(draw):
     )
 
 
-@is_order_blind.criterion("True or False, a single token, any dtype, nothing is changed", points=0.5, check_types=True)
+@is_order_blind.criterion(
+    "True or False, a single token, any dtype, nothing is changed", points=0.5, tries="bool", check_types=True
+)
 def _(draw):
-    yield asked("plain attention", attending(T=1), loud(draw, 1, 4), torch.zeros(1, dtype=torch.int64))
+    alone = torch.zeros(1, dtype=torch.int64)
+    yield asked("plain attention", attending(T=1), loud(draw, 1, 4), alone).tries("bool", "single")
     # A moved token changes its output by at least half of its entries; the turned one, which moves, the sum of all
     times_place = sample_model("mixture", matrix=torch.arange(1.0, 6.0).diag())
     kinds = (
@@ -236,3 +239,15 @@ def _(draw):
         yield asked(text, function, tokens(draw, 5, 3), scrambled(draw, 5)).does_not_mutate()
         yield asked(text, function, tokens(draw, 5, 4).double(), scrambled(draw, 5)).does_not_mutate()
         yield asked(text, function, non_contiguous(tokens(draw, 5, 2)), non_contiguous(scrambled(draw, 5)))
+
+
+@is_order_blind.sizes(points=0.25, T=(1, 6, 100), D=(1, 4, 100))
+def _(draw, T, D):
+    if T == 1:
+        alone = torch.zeros(1, dtype=torch.int64)
+        return asked("plain attention", attending(T=1), loud(draw, 1, D), alone).tries("single")
+    permutation = scrambled(draw, T)
+    if D == 100:
+        return asked("plain attention", attending(T=T), one_sided(draw, T, D), permutation)
+    tokens = telling(draw, partial(loud, T=T, D=D), beyond(T), permutation)
+    return asked("attention with a causal mask", attending(beyond(T)), tokens, permutation)

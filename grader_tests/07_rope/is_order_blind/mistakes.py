@@ -51,7 +51,7 @@ right.mistake("looks_at_one_output_only", loses="the permutation").patch("""
 - return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
 + return bool((attention(x[permutation])[PLACE] - attention(x)[permutation[PLACE]]).abs().max() < 1e-4)
 """).for_each(PLACE=(0, -1)).feedback("You look at only one output. The order may matter to any of them.")
-right.mistake("tries_tokens_of_its_own", loses="the permutation").patch("""
+right.mistake("tries_tokens_of_its_own", loses="the permutation", clause="given").patch("""
   def is_order_blind(attention, x, permutation):
 +     x = torch.randn_like(x)
 """).feedback("You try tokens of your own instead of the given `x`. The function may treat other tokens differently.")
@@ -69,9 +69,9 @@ def is_order_blind(attention, x, permutation):
     "Your comparison is too strict near 0, as `torch.allclose` is by default. It allows only 1e-8 there. A "
     "difference under 1e-5 is only rounding: set `atol`."
 )
-right.mistake("forgives_a_tenth", {"1e-4": "LIMIT"}, loses="small").for_each(LIMIT=(0.1, 0.05)).feedback(
-    "Your threshold is too high. A difference of a hundredth counts, even in a single entry."
-)
+right.mistake("forgives_a_tenth", {"1e-4": "LIMIT"}, loses="small", clause="small").for_each(
+    LIMIT=(0.1, 0.05)
+).feedback("Your threshold is too high. A difference of a hundredth counts, even in a single entry.")
 is_order_blind.mistake("forgives_in_proportion", loses="small").full_code("""
 def is_order_blind(attention, x, permutation):
     return torch.allclose(attention(x[permutation]), attention(x)[permutation], rtol=SHARE, atol=1e-4)
@@ -98,11 +98,11 @@ def is_order_blind(attention, x, permutation):
 right.mistake("says_the_opposite", {"bool(": "not bool("}, loses=EVERYWHERE).feedback(
     "You return True and False the wrong way round. True means that the function does *not* see the order."
 )
-is_order_blind.mistake(results.tensor_for_bool, loses="True or").full_code("""
+is_order_blind.mistake(results.tensor_for_bool, loses="True or", clause="bool").full_code("""
 def is_order_blind(attention, x, permutation):
     return (attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4
 """)
-is_order_blind.mistake("permutes_x_in_place", loses="True or").full_code("""
+is_order_blind.mistake("permutes_x_in_place", loses="True or", clause="purity").full_code("""
 def is_order_blind(attention, x, permutation):
     kept = attention(x)[permutation]
     x[:] = x[permutation]
@@ -114,6 +114,13 @@ right.mistake(numbers.float32_on_the_way("asks_in_float32"), loses="True or").pa
   def is_order_blind(attention, x, permutation):
 +     x = x.float()
 """).feedback("You convert x to float32 first. Ask the function about x as it is: float64 rounds far less.")
+right.mistake("sees_an_order_in_one_token", loses="True or", clause="single").patch("""
+  def is_order_blind(attention, x, permutation):
++     if len(x) < 2:
++         return False
+""").feedback(
+    "You return False for one token alone. It has only one order, so nothing can see another one: return True."
+)
 is_order_blind.mistake("always_true", loses=EVERYWHERE).full_code("""
 def is_order_blind(attention, x, permutation):
     return True

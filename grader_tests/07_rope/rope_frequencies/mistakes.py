@@ -1,18 +1,11 @@
 """Known mistakes in `rope_frequencies`."""
 
-from ...shared.families import arguments
 from .contract import rope_frequencies
 
 EVERYWHERE = ("for any even", "for any base")  # what an answer loses whose every result is wrong
 
 right = rope_frequencies.reference_answer("""
-def must_be_even(dim):
-    if dim % 2:
-        raise ValueError(f"expected an even dim, got {dim}")
-
-
 def rope_frequencies(dim, base=10000.0):
-    must_be_even(dim)
     return base ** (-torch.arange(0, dim, 2) / (dim))
 """)
 
@@ -57,7 +50,7 @@ right.mistake(
     "Your exponents run evenly from 0 to -1 and include both ends. The last one is -(dim - 2)/dim, one step short "
     "of -1."
 )
-right.mistake("ignores_base", loses="for any base").patch("""
+right.mistake("ignores_base", loses="for any base", clause="base").patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return 10000.0 ** (-torch.arange(0, dim, 2) / dim)
 """).feedback("`base` changes nothing in your function. It is an argument; 10000 is only its default.")
@@ -123,18 +116,3 @@ right.mistake("as_a_list", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return [base ** (-2 * i / dim) for i in range(dim // 2)]
 """).feedback("You return a Python list. Return a tensor of shape (dim // 2,).")
-rope_frequencies.mistake(arguments.unchecked("takes_an_odd_dim"), loses="ValueError").full_code("""
-def rope_frequencies(dim, base=10000.0):
-    return PAIRS
-""").for_each(
-    PAIRS=(
-        "base ** (-2.0 * torch.arange(dim // 2) / dim)",
-        "base ** (-torch.arange(0, dim, 2) / dim)",
-        "base ** (-torch.arange(0, dim - dim % 2, 2) / (dim - dim % 2))",
-    )
-).feedback(
-    "You do not refuse an odd dim, which leaves one entry without a partner. Raise a ValueError that names dim and "
-    "its value."
-)
-right.mistake(arguments.error_without_name(), loses="ValueError")
-right.mistake(arguments.asserts(), loses="ValueError")

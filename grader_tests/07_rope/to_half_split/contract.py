@@ -1,16 +1,12 @@
-"""`to_half_split`: pairs of neighbours reordered into two halves."""
+"""`to_half_split`, a step: pairs of neighbours reordered into two halves."""
 
 import torch
 
-from grading.exercises.exercise import call, exercise, non_contiguous
+from grading.exercises.exercise import call, non_contiguous, step
 
-from ...shared import BUILT_IN
-from ..common import LAYOUTS
-
-to_half_split = exercise(
+to_half_split = step(
     "to_half_split",
-    see=LAYOUTS,
-    forbidden=BUILT_IN,
+    see="Exercise: `to_half_split(x)`",
     hints=(
         "Where does x2 go, if x has six numbers? And x1?",
         "First all numbers with an even index, then all with an odd one. A slice with a step picks every second number "
@@ -34,26 +30,26 @@ to_half_split.example(
 to_half_split.example("a single pair", call(torch.tensor([7.0, -1.0])), check_types=True)
 
 
-@to_half_split.criterion("one vector", points=0.5)
+@to_half_split.criterion("one vector")
 def _(draw):
     for dim in (2, 4, 6, 8, 14, 64):
         yield call(draw.normal(dim))
 
 
-@to_half_split.criterion("any leading dimensions", points=0.5)
+@to_half_split.criterion("any leading dimensions")
 def _(draw):
     for shape in ((5, 6), (3, 4, 10), (2, 3, 5, 8), (1, 2, 3, 1, 6)):
         yield call(draw.normal(*shape))
     yield call(draw.normal(6, 6))  # like a weight: its rows do not move
 
 
-@to_half_split.criterion("gradients", points=0.5)
+@to_half_split.criterion("gradients")
 def _(draw):
     yield call(draw.normal(8)).with_gradients()
     yield call(draw.normal(3, 4, 6)).with_gradients()
 
 
-@to_half_split.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
+@to_half_split.criterion("float64, any layout and device, arguments left alone", check_types=True)
 def _(draw):
     # entries only move, but a detour by float32 would round them, by up to 6e-8 of their size
     yield call(draw.normal(2, 3, 6, dtype=torch.float64)).tolerance(1e-12).does_not_mutate()

@@ -11,7 +11,7 @@ from course import figures
 from course.figures import base
 from course.models import small_lm
 from course.models.right_functions.lesson_05 import causal_mask, last_queries_mask
-from course.models.right_functions.lesson_07 import apply_rope
+from course.models.right_functions.lesson_07 import RotarySelfAttention, apply_rope
 from course.models.right_functions.lesson_14 import min_p, top_p
 from course.sample_models import sentence
 
@@ -63,6 +63,8 @@ def heated(scores, tau):
         (lambda: figures.masks.let_through(MASK, torch.zeros(6, 6), fill=0.0, times=1), "0.8333 of a row"),
         (lambda: figures.multi_head.cut_by_reshape(SMALL), "After reshape, head 0 has the numbers 0 to 11"),
         (lambda: figures.rope.six_positions(turn), "0: 14°, 1: 71°"),
+        (figures.rope.sinusoids, "goes up and down between"),
+        (lambda: figures.rope.to_be(RotarySelfAttention), "are 0.00 apart on the left"),
         (lambda: figures.training_runs.descend(rate=2.1), "to 4.29 after 8 steps"),
         (lambda: figures.cache.rolling(lambda rows, row, at: rows.__setitem__(at % 4, row[0])), "after 6: 4, 5, 6, 3"),
         (lambda: figures.tiles.causal_blocks(lambda i, j, k, n: "open" if n <= i else "mixed"), "row 0: mixed"),

@@ -22,16 +22,9 @@ def _no_figure_is_left_open():
     plt.close("all")
 
 
-@pytest.mark.parametrize(
-    "figure",
-    [
-        lambda: masks.before_and_after(WIDE, NOTHING, NARROW, WORDS),
-        lambda: rope.score_tables({"narrow": NARROW, "wide": WIDE}),
-    ],
-    ids=["before and after", "score tables"],
-)
-def test_numbers_of_panels_that_are_compared_have_one_size(figure):
-    texts = [text for ax in figure().axes for text in ax.texts]
+def test_numbers_of_panels_that_are_compared_have_one_size():
+    figure = masks.before_and_after(WIDE, NOTHING, NARROW, WORDS)
+    texts = [text for ax in figure.axes for text in ax.texts]
     assert len({len(text.get_text()) for text in texts}) > 1
     assert len({text.get_fontsize() for text in texts}) == 1
 

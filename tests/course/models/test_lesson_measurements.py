@@ -1,4 +1,4 @@
-"""What lessons 06, 09 and 12 measure in a cell whose code is not theirs to read."""
+"""What lessons 06, 07, 09 and 12 measure in a cell whose code is not theirs to read."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from course.models import drawn_signs, head_studies, small_lm, stopwatch, translation
+from course.models import drawn_signs, head_studies, one_before, small_lm, stopwatch, translation
 from course.models.right_functions.lesson_06 import MultiHeadAttention, merge_heads
+from course.models.right_functions.lesson_07 import RotarySelfAttention
 from course.models.right_functions.lesson_12 import alignment_error, patches
 
 
@@ -32,6 +33,17 @@ def test_three_tasks_are_learned_by_both_layers():
     assert list(trained) == ["copy", "reverse", "predict"]
     assert all(list(runs) == ["right", "wrong merge"] for runs in trained.values())
     assert all(len(losses) == 2 for runs in trained.values() for losses in runs.values())
+
+
+def test_what_was_learned_at_eight_positions_holds_at_all_others():
+    """Lesson 07: without the order nothing is learned but that no token follows itself."""
+    in_order, at_0 = (
+        one_before.train_to_name_the_one_before(RotarySelfAttention, order) for order in ("in order", "all positions 0")
+    )
+    assert min(in_order.named_at(start) for start in (0, 100, 5000)) > 0.95
+    assert sum(at_0.losses[-20:]) / 20 > 1.9
+    with pytest.raises(ValueError, match="order is 'backwards'"):
+        one_before.train_to_name_the_one_before(RotarySelfAttention, "backwards", steps=0)
 
 
 def test_translations_are_written_one_by_one_and_filled_up():
