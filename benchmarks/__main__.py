@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from grading.sandbox import SandboxUnavailable, require
 
-from . import alive, checks, classes, grade_file, hostile, kernel_start, large, steps, term, training_margins
+from . import alive, checks, classes, grade_file, hostile, kernel_start, large, steps, term
 
 ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "kernels": ("A sandboxed kernel beside an ordinary one", kernel_start.main),
@@ -30,7 +30,6 @@ ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "checks": ("What `check` takes beyond the learner's own code", checks.main),
     "alive": ("The widget of attention, from a key to its picture", alive.main),
     "hostile": ("Hostile submissions: this course beside nbgrader alone", hostile.main),
-    "training": ("Training loops, right ones and known bugs, and the threshold between them", training_margins.main),
 }
 
 WRITTEN = ("classes", "term")

@@ -79,14 +79,6 @@ def _rope_of_two(rope: Any) -> Any:
     return lambda q, k: tuple(rope(x, torch.arange(x.shape[-2])) for x in (q, k))
 
 
-def _batch(get_batch: Any) -> Any:
-    def run(dataset: Any, batch_size: int, context_length: int, device: str) -> Any:
-        drawn = get_batch(torch.as_tensor(dataset), context_length, batch_size, torch.default_generator)
-        return tuple(one.to(device) for one in drawn)
-
-    return run
-
-
 def _loss(loss: Any) -> Any:
     return lambda logits, targets: loss(logits[None], targets[None])
 
@@ -118,7 +110,6 @@ CS336 = (
         ),
     ),
     Task("08_training", "language_model_loss", "test_nn_utils.py::test_cross_entropy run_cross_entropy", _loss),
-    Task("08_training", "get_batch", "test_data.py::test_get_batch run_get_batch", _batch),
 )
 
 

@@ -623,8 +623,7 @@ for name, group in {"absent": absent, "present": present}.items():
 # A low temperature (lesson 2) reduces their share, but also the variety. The other rules cut off this *tail*: they set the
 # probabilities of improbable tokens to 0 and rescale the others.
 #
-# The simplest rule, **top-k**, keeps the $k$ most probable tokens. (`top_k` in lesson 8 did the same, and handled
-# ties.)
+# The simplest rule, **top-k**, keeps the $k$ most probable tokens.
 #
 # ### Exercise: keep the k most probable tokens
 #

@@ -394,6 +394,42 @@ verdict(abs(times - 1) < 0.01, f"the gradient of the fifth step is {times:.1f} t
 #
 # </details>
 #
+# ### A loss that does not move
+#
+# A model learned nothing until one line of its training loop was moved up.
+
+
+# %% tags=["exercise"]
+def one_step(model, optimizer, x, y):
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.zero_grad()
+    optimizer.step()
+
+
+# %% tags=["exercise"]
+line = nn.Linear(4, 1)
+first = line.weight.detach().clone()
+one_step(line, torch.optim.SGD(line.parameters(), lr=0.1), x, torch.ones(6, 1))
+moved = (line.weight - first).abs().max()
+verdict(moved > 0, f"in one step, the weights move by {moved:.4f}")
+
+# %% [markdown]
+# <details><summary>What it was</summary>
+#
+# `zero_grad` between `backward` and `step` throws away what the step needs
+# ([sacmehta/EdgeNets#14](https://github.com/sacmehta/EdgeNets/issues/14)). No error says so, because an optimizer skips parameters
+# without a gradient.
+#
+# ```diff
+# -     loss.backward()
+# -     optimizer.zero_grad()
+# +     optimizer.zero_grad()
+# +     loss.backward()
+# ```
+#
+# </details>
+#
 # ### A loss that falls, in many releases
 #
 # A model that describes pictures learns without an error, and its loss falls. Nobody saw anything wrong in many releases.

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from benchmarks import floor, otter, published, suites, training_margins
+from benchmarks import floor, otter, published, suites
 from benchmarks.classes import Cost
 from benchmarks.hostile import LESSON, points
 from benchmarks.stock import make_course
@@ -114,16 +114,6 @@ def test_a_command_finds_no_variable_but_those_given(tmp_path, monkeypatch):
     ran = supervised(shell("print(sorted(os.environ))"), tmp_path, 20, variables={"GIVEN": "2"})
     assert "GIVEN" in ran.said
     assert "SECRET_OF_MINE" not in ran.said
-
-
-@pytest.mark.full
-def test_the_threshold_for_training_parts_right_loops_from_known_bugs(capsys):
-    right, wrong = training_margins.main(["--seeds", "2"])
-    measured = [line.split()[-1] for line in capsys.readouterr().out.splitlines() if line.endswith("/2")]
-    n_right, n_wrong = measured.count("2/2"), measured.count("0/2")
-    assert n_right >= 7 and n_wrong >= 10 and n_right + n_wrong == len(measured)
-    assert right.startswith(f"right loops  {2 * n_right} of {2 * n_right} runs pass")
-    assert wrong.startswith(f"known bugs   0 of {2 * n_wrong} runs pass")
 
 
 def test_each_further_submission_is_without_what_starting_costs():

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from .base import grid, row, with_alt_text
-from .lines import Curve, in_words, losses, note
+from .lines import note
 from .panels import frame, heat_map, never_seen
 from .shapes import arrow, cell, rounded, write
 from .style import (
@@ -57,21 +57,6 @@ def batch(inputs: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> 
     return with_alt_text(figure, f"{len(inputs)} windows of text, each with its targets one token further: {details}.")
 
 
-def starts(counts: torch.Tensor, draws: int) -> Figure:
-    """How often each start (n,) was drawn, and the number for equal chances."""
-    fair = draws / len(counts)
-    figure, (ax,) = row(1, width=6.4, height=2.5)
-    ax.bar(range(len(counts)), counts.tolist(), color=PALETTE[0], width=0.7)
-    ax.axhline(fair, color=INK, linewidth=1.2, linestyle="--")
-    place = {"xycoords": ax.get_yaxis_transform(), "annotation_clip": False}
-    note(ax, "equal chances", (1, fair), (4, 0), va="center", **place)
-    ax.set(xlabel="start of the window", ylabel=f"times of {draws}", xticks=range(len(counts)))
-    low, high = int(counts.min()), int(counts.max())
-    return with_alt_text(
-        figure, f"{len(counts)} starts, drawn {low} to {high} times each; equal chances give {fair:.0f}."
-    )
-
-
 def surprise(tokens: Sequence[str], rows: Mapping[str, torch.Tensor]) -> Figure:
     """Bars over the tokens of a text: their surprise in nats, one row per title."""
     figure, panels = grid(len(rows), 1, width=9.6, height=1.35, above=0.5)
@@ -91,16 +76,14 @@ def surprise(tokens: Sequence[str], rows: Mapping[str, torch.Tensor]) -> Figure:
     return with_alt_text(figure, f"Bars of surprise over the tokens of {_text(tokens)!r}. {details}.")
 
 
-def block(kind: Literal["plain", "modern"] = "plain") -> Figure:
-    """A pre-norm transformer block, GPT-2's or Llama's: the residual stream of X, and two branches."""
+def block() -> Figure:
+    """A pre-norm transformer block: the residual stream of X, and two branches."""
     figure, (ax,) = row(1, width=9.2, height=2.4)
     look: dict[str, Any] = {"width": 1.4, "gap": 2}
     arrow(ax, (0.1, 0), (12.3, 0), **look)
     ax.text(-0.1, 0, r"$\mathbf{X}$", ha="right", va="center", fontsize=13)
     ax.text(12.4, 0, "result", ha="left", va="center")
     first, second = (("norm_1", "attention"), ("norm_2", "mlp"))
-    if kind == "modern":
-        first, second = (("RMSNorm", "attention,\nwith RoPE"), ("RMSNorm", "SwiGLU"))
     for left, parts in ((0.8, first), (6.8, second)):
         ax.plot([left, left], [0, 1.5], color=INK, linewidth=1.4)
         arrow(ax, (left - 0.02, 1.5), (left + 0.5, 1.5), **look)
@@ -118,10 +101,8 @@ def block(kind: Literal["plain", "modern"] = "plain") -> Figure:
     return with_alt_text(
         figure,
         "A straight arrow leads from X to the result. Twice a detour branches off and is added to it again: first "
-        f"through {first[0]} and {' '.join(first[1].split())}, then through {second[0]} and {second[1]}.",
-        "A block. Its input goes straight through; attention and MLP each read it and add their result."
-        if kind == "plain"
-        else "The block with the four changes. No layer in it has a bias.",
+        f"through {first[0]} and {first[1]}, then through {second[0]} and {second[1]}.",
+        "A block. Its input goes straight through; attention and MLP each read it and add their result.",
     )
 
 
@@ -138,25 +119,6 @@ def descent(path: Sequence[float], title: str = "") -> Figure:
     details = ", ".join(f"{at:.2f}" for at in path[:5])
     return with_alt_text(
         figure, f"{title}. Steps on a parabola from {details}, … to {path[-1]:.2f} after {len(path) - 1} steps."
-    )
-
-
-def modes(training: Sequence[float], evaluated: Sequence[float], measured: str = "eval mode") -> Figure:
-    """Losses of one model on one text, in training mode and in eval mode.
-
-    `measured` names the second row, if it is something else.
-    """
-    figure, (ax,) = row(1, width=6.6, height=1.8)
-    for y, (values, look) in enumerate(((training, 0), (evaluated, 1))):
-        ax.plot(values, [y] * len(values), MARKERS[look], color=PALETTE[look], markersize=6, alpha=0.8)
-    ax.set_yticks([0, 1], ["training mode", fill(measured, 20)])
-    ax.set(ylim=(-0.6, 1.6), xlabel="loss on the same text")
-    ax.grid(axis="x", color=LIGHT, linewidth=0.6)
-    return with_alt_text(
-        figure,
-        f"{len(training)} measurements in training mode lie between {min(training):.3f} and {max(training):.3f}; "
-        f"{len(evaluated)} {'in' if measured == 'eval mode' else 'by'} {measured} between {min(evaluated):.3f} and "
-        f"{max(evaluated):.3f}.",
     )
 
 
@@ -195,37 +157,7 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
     return with_alt_text(figure, f"Attention maps of {count} head{'s' * (count > 1)} over {over!r}. {details}.")
 
 
-def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tensor, title: str = "") -> Figure:
-    """One head's weights (T, T), with an induction head's targets (`wanted`) framed."""
-
-    figure, (ax,) = row(1, width=4.4, height=4.3)
-    _bare_map(ax, weights, list(letters), size=8)
-    for r, c in wanted.nonzero().tolist():
-        cell(ax, c, r, fill=False, edgecolor=PALETTE[1], linewidth=1.3)
-    ax.set(xlabel="keys", ylabel="queries")
-    ax.set_title(title, pad=8)
-    asked = wanted.any(-1)
-    share = float((weights * wanted).sum(-1)[asked].mean())
-    return with_alt_text(
-        figure,
-        f"{title}. A map of {len(letters)} by {len(letters)} weights. The framed cells, the letter after an earlier "
-        f"occurrence of the query's own, hold {share:.0%} of the weight of the queries that have one.",
-    )
-
-
-def forming(
-    steps: Sequence[int], surprise: Sequence[float], scores: Mapping[str, Sequence[float]], chance: float
-) -> Figure:
-    """Loss on the predictable part and scores of heads (0 to 1), against the step."""
-    figure, (left, right) = row(2, width=4.7, height=3.2)
-    loss = {"what can be predicted": (steps, surprise)}
-    losses(loss, {"a guess": chance}, ax=left, ylabel="loss in nats", title="the loss")
-    looks: dict[str, Curve] = {name: (steps, score) for name, score in scores.items()}
-    losses(looks, ax=right, ylabel="share of the weight", title="what heads look at", top=1.02)
-    return with_alt_text(figure, f"Two panels against the step. {in_words(loss)}. Scores: {in_words(looks)}.")
-
-
-def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: int = 56) -> Figure:
+def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: int = 60) -> Figure:
     """A text in pieces, one per token, on a background that is darker for tokens that surprised the model more.
 
     A piece may begin with a space or a line break. `surprise` is (len(pieces),), in nats; pieces of more than 3 nats
@@ -245,7 +177,7 @@ def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: 
             x, y = 0, y + 1
     lines = placed[-1][2] + 1 if placed else 1
     heading = fill(title, width)
-    figure, (ax,) = row(1, width=0.1 * width + 0.3, height=0.26 * lines + 0.2 + 0.2 * len(heading.splitlines()))
+    figure, (ax,) = row(1, width=0.13 * width + 0.3, height=0.32 * lines + 0.2 + 0.2 * len(heading.splitlines()))
     colours = cell_colours("amounts")
     for shown, left, line, nats in placed:
         blanks = len(shown) - len(shown.lstrip(" "))
@@ -253,7 +185,7 @@ def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: 
         ax.add_patch(Rectangle((left + blanks, line + 0.04), len(shown) - blanks, 0.92, facecolor=ground, linewidth=0))
         for i, letter in enumerate(shown):
             where = (left + i + 0.5, line + 0.5)
-            write(ax, *where, letter, family=MONO, fontsize=9, color=ink_on(ground))
+            write(ax, *where, letter, family=MONO, fontsize=12, color=ink_on(ground))
         if nats > 3:
             ax.plot([left + blanks, left + len(shown)], [line + 0.93] * 2, color=INK, linewidth=1.2)
     ax.set(xlim=(0, width), ylim=(lines, 0))

@@ -6,6 +6,7 @@ All have alt text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import torch
 from .base import with_alt_text, with_caption, with_choices
 from .diagram import overview
 from .lines import curves, losses
-from .training import batch, descent, forming, heads, induction, modes, starts, surprise
+from .training import batch, descent, heads, page, surprise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,15 +46,6 @@ def windows(ids: torch.Tensor, words: Sequence[str]) -> Figure:
     return with_caption(
         batch([tokens[s : s + 8] for s in begins], [tokens[s + 1 : s + 9] for s in begins]),
         "Three windows of eight tokens, from the starts 0, 23 and 60.",
-    )
-
-
-def drawn_starts(get_batch: Function) -> Figure:
-    """How often `get_batch(data, block_size, batch_size, generator)` draws each window of four of 13 tokens."""
-    inputs, _ = get_batch(torch.arange(13), 4, 900, torch.Generator().manual_seed(0))
-    return with_caption(
-        starts(torch.bincount(inputs[:, 0], minlength=9), draws=900),
-        "How often each of nine windows was drawn in 900 draws.",
     )
 
 
@@ -100,7 +92,7 @@ def schedules(rate: Function) -> Figure:
 
 
 def one_batch(
-    make_model: Function,
+    model: Any,
     step: Function,
     loss_of: Function,
     few: Sequence[torch.Tensor],
@@ -109,11 +101,9 @@ def one_batch(
 ) -> Figure:
     """The loss of sixty steps on one batch, `few`, and on held-out `others`: inputs and targets (B, T) each.
 
-    make_model  (**sizes) -> a model
-    step        (model, optimizer, inputs, targets) -> the loss
-    uniform     the loss of equally likely tokens
+    step     (model, optimizer, inputs, targets) -> the loss
+    uniform  the loss of equally likely tokens
     """
-    model = make_model(block_size=32)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     by_heart, elsewhere = [], []
     for i in range(60):
@@ -128,36 +118,6 @@ def one_batch(
     )
 
 
-def twenty_measurements(
-    make_model: Function,
-    train: Function,
-    in_training_mode: Function,
-    measure: Function,
-    others: Sequence[torch.Tensor],
-    measured: str,
-) -> Figure:
-    """The loss of a model with dropout on one batch, twenty times by each of two measures.
-
-    make_model  (**sizes) -> a model
-    train       (model, optimizer, generator) takes one step
-    others      inputs and targets (B, T)
-    measured    the name of `measure`
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
-        model = make_model(block_size=32, d_model=32, n_blocks=2, dropout=0.3)
-        optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-        generator = torch.Generator().manual_seed(3)
-        for _ in range(60):
-            train(model, optimizer, generator)
-        model.train()
-        noisy, steady = ([float(loss(model, *others)) for _ in range(20)] for loss in (in_training_mode, measure))
-    return with_caption(
-        modes(noisy, steady, measured=measured),
-        "The loss of one model on one batch, measured twenty times in each row.",
-    )
-
-
 def course_of_training(
     training: Sequence[float], held_out: tuple[Sequence[int], Sequence[float]], baselines: Mapping[str, float]
 ) -> Figure:
@@ -167,10 +127,29 @@ def course_of_training(
 
 
 @with_choices(temperature=[0, 0.3, 0.5, 0.7, 1.0, 1.3], start=0.7, strip=[0, 0.7, 1.3])
-def written(page: Function, model: Any, *, temperature: float) -> Figure:
-    """The `page(model, temperature)` that the model writes."""
-    figure: Figure = page(model, temperature)
-    return figure
+def written(generate: Function, model: Any, lm: SmallLM, *, temperature: float) -> Figure:
+    """The text that a model writes after "The captain", with its surprise at each token.
+
+    generate  (model, prompt, n_tokens, temperature, generator) -> ids (1, T + n_tokens)
+    model     ids (B, T) -> logits (B, T, N), with an integer `block_size`
+    lm        the small language model, which encodes and decodes
+    """
+    prompt = lm.encode("The captain")[None].to(next(model.parameters()).device)
+    ids = generate(model, prompt, 60, temperature, torch.Generator().manual_seed(11))[0]
+    found = -_foresight(model, ids).log_softmax(-1).gather(-1, ids[1:, None])[:, 0]  # (L - 1,)
+    texts = [lm.decode(ids[:i]) for i in range(len(ids) + 1)]
+    pieces = [after[len(before) :] for before, after in pairwise(texts)]
+    return page(pieces, torch.cat([found.new_zeros(1), found]).cpu(), f"temperature {temperature}")
+
+
+@torch.no_grad()
+def _foresight(model: Any, ids: torch.Tensor) -> torch.Tensor:
+    """Logits (L - 1, N) of what follows each token of a text (L,) but the last, from at most block_size tokens."""
+    T = model.block_size
+    model.eval()
+    first = model(ids[None, :T])[0]
+    later = [model(ids[1:].unfold(0, T, 1))[:, -1]] if len(ids) > T else []
+    return torch.cat([first, *later])[: len(ids) - 1]
 
 
 def of_block(model: SmallLM, layer: int) -> Figure:
@@ -180,31 +159,6 @@ def of_block(model: SmallLM, layer: int) -> Figure:
         heads({f"block {layer}": torch.stack([look.weights.detach() for look in looks])}, looks[0].words),
         f"Block {layer}. Row: the query; column: the key; hatched: blocked.",
     )
-
-
-def induction_forms(history: Mapping[str, Sequence[Any]]) -> Figure:
-    """The loss, and the scores of the best heads, while copying forms.
-
-    history  "step", "loss", "before" and "after", a number each time that the notebook looked
-    """
-    scores = {"block 1: after an earlier occurrence": history["after"], "block 0: the letter before": history["before"]}
-    return with_caption(
-        forming(history["step"], history["loss"], scores, log(26)),
-        "Left: the loss on the letters that can be predicted. Right: the score of the best head of block 1, "
-        f"{history['after'][-1]:.2f} at the end, and the mean weight that the best head of block 0 gives the letter "
-        "before.",
-    )
-
-
-def best_head(history: Mapping[str, Sequence[Any]], ids: torch.Tensor, wanted: Function, *, steps: int) -> Figure:
-    """The map of the best head of block 1 after so many steps, over the letters `ids` (T,).
-
-    history  as above, and "map", (T', T') with T' >= T
-    wanted   (ids) -> bool (T, T): where an induction head looks
-    """
-    i, T = history["step"].index(steps), len(ids)
-    title = f"after {steps} steps: score {history['after'][i]:.2f}"
-    return induction(history["map"][i][:T, :T], [chr(97 + c) for c in ids.tolist()], wanted(ids).cpu(), title)
 
 
 def so_far(lm: SmallLM) -> Figure:

@@ -1,10 +1,11 @@
-"""The small language model with a learner's blocks, for lesson 08.
+"""The small language model made of a learner's parts, for lesson 08.
 
-    model = OwnBlocksLM(ModernBlock, weights=small_lm.empty())
+    parts = TransformerBlock, MultiHeadAttention, RotarySelfAttention, causal_mask
+    model = OwnBlocksLM(*parts, weights=small_lm.empty())
     model(ids)              # logits (B, T, N)
     model.to_small_lm()     # the same weights in the model that `small_lm.keep` takes
 
-A `ModernBlock` has flat names for its parameters; `NAMES` has those of `modern_lm.Block`.
+A `TransformerBlock` has other names for its parameters than `modern_lm.Block`, whose names are the values of `NAMES`.
 """
 
 from __future__ import annotations
@@ -19,21 +20,30 @@ from . import small_lm
 from .modern_lm import ROTATES, Block, ModernLM, RMSNorm
 
 NAMES = {"gain_1": "norm_1.gain", "gain_2": "norm_2.gain"}
-NAMES |= {f"W_{letter}.weight": f"attention.W_{letter}.weight" for letter in "qkvo"}
 NAMES |= {f"W_{name}.weight": f"mlp.W_{name}.weight" for name in ("gate", "up", "down")}
 
 
 class OwnBlocksLM(nn.Module):
     """Ids (B, T) -> logits (B, T, N): an embedding table, blocks, RMSNorm, and the table again.
 
-    block    `ModernBlock`, or a class with its arguments; if it fails here, the course's is used, and this is printed
+    block    `TransformerBlock`, or a class with its arguments
+    heads    `MultiHeadAttention`, for layers that do not rotate
+    rotary   `RotarySelfAttention`, for those that do
+    mask     `causal_mask`
     weights  the small language model whose weights are copied. Without it they are random, from a seed, and sizes may
              differ from the small model's
+
+    If these parts fail here, the course's blocks are used, and this is printed.
     """
+
+    mask: Tensor
 
     def __init__(
         self,
         block: Callable[..., Any],
+        heads: Callable[..., Any],
+        rotary: Callable[..., Any],
+        mask: Callable[[int], Tensor],
         weights: ModernLM | None = None,
         *,
         seed: int = 0,
@@ -43,31 +53,39 @@ class OwnBlocksLM(nn.Module):
         n_blocks: int = 3,
     ) -> None:
         super().__init__()
-        self.block_size = block_size
+        self.block_size, hidden = block_size, d_model * 8 // 3
         n_tokens = len((weights or small_lm.empty()).tokens.weight)
-        for make in (block, Block):
+
+        def own(rotates: bool) -> Any:
+            return block((rotary if rotates else heads)(d_model, n_heads), d_model, hidden)
+
+        def course_block(rotates: bool) -> Any:
+            return _Masked(d_model, n_heads, hidden, rotates)
+
+        for make in (own, course_block):
             try:
                 with torch.random.fork_rng(devices=[]):  # the caller's next random numbers stay the same
                     torch.manual_seed(seed)
                     self.tokens, self.norm = nn.Embedding(n_tokens, d_model), RMSNorm(d_model)
                     nn.init.normal_(self.tokens.weight, std=0.06)
-                    sizes = d_model, n_heads, d_model * 8 // 3
-                    self.blocks = nn.ModuleList(make(*sizes, rotates) for rotates in ROTATES[-n_blocks:])
+                    self.blocks = nn.ModuleList(make(rotates) for rotates in ROTATES[-n_blocks:])
+                    future = mask(block_size) if make is own else torch.ones(block_size, block_size).triu(1).bool()
+                    self.register_buffer("mask", future, persistent=False)
                     if weights is not None:
                         given = weights.state_dict()
                         self.load_state_dict({name: given[_small_name(name)] for name in self.state_dict()})
                     self._try_out()
                 break
             except Exception as error:
-                if make is Block:
+                if make is course_block:
                     raise
-                print(f"With the course's ModernBlock, because yours fails in the model: {error}")
+                print(f"With the course's blocks, because yours fail in the model: {error}")
 
     def forward(self, ids: Tensor) -> Tensor:
         """(B, T) -> (B, T, N)"""
-        x = self.tokens(ids)
+        x, T = self.tokens(ids), ids.shape[1]
         for block in self.blocks:
-            x = block(x)
+            x = block(x, self.mask[:T, :T])
         logits: Tensor = self.norm(x) @ self.tokens.weight.mT
         return logits
 
@@ -86,8 +104,16 @@ class OwnBlocksLM(nn.Module):
                 raise ValueError(f"expected {(1, T, len(self.tokens.weight))}, got {tuple(logits.shape)}")
 
 
+class _Masked(Block):
+    """The course's block, which has a causal mask of its own, with the arguments of a `TransformerBlock`."""
+
+    def forward(self, x: Tensor, mask: Any = None) -> Tensor:
+        """(B, T, D) -> (B, T, D)"""
+        return super().forward(x)
+
+
 def _small_name(name: str) -> str:
-    """The name of a parameter in the small model: "blocks.0.W_q.weight" -> "blocks.0.attention.W_q.weight"."""
+    """The name of a parameter in the small model: "blocks.0.W_up.weight" -> "blocks.0.mlp.W_up.weight"."""
     head, _, rest = name.partition(".")
     number, _, own = rest.partition(".")
     return f"blocks.{number}.{NAMES.get(own, own)}" if head == "blocks" else name

@@ -19,7 +19,6 @@ from ..support.repository import ROOT
         ("13_cheaper_attention", "absorbed_attention", "makes_keys_and_values"),
         ("14_tokens_and_choices", "train_bpe", "counts_once"),
         pytest.param("12_two_sequences", "beam_search", "always_greedy"),
-        pytest.param("08_training", "train", "squares_the_peak"),
     ],
 )
 @pytest.mark.quick_cases("10_tiles-tiled_backward-*")

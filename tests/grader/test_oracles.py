@@ -1,7 +1,7 @@
 """Oracles are the most exact way there is: in float64 they agree with arithmetic of 150 digits on hard numbers.
 
 Here are the exercises whose formula may cancel. The others hand numbers over as they are (`embed`, `split_heads`),
-decide (`sees_the_future`), draw (`get_batch`), or are made of what is here (attention in all its forms). The gradient
+decide (`sees_the_future`), draw (`generate`), or are made of what is here (attention in all its forms). The gradient
 of a softmax is a difference that rounds to 1e-16 of the cotangent, and is no exacter.
 """
 

@@ -1,184 +1,121 @@
 """Right answers to `TransformerBlock` in other styles."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 
-# %% BlockOfNamedLayers
+# %% BlockOfFunctions
 class TransformerBlock(nn.Module):
-    """The layers of the mlp have names."""
+    """Its two halves are methods of their own."""
 
-    def __init__(self, d_model, n_heads, dropout=0.0):
+    def __init__(self, attention, d_model, hidden):
         super().__init__()
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
-        layers = {"up": nn.Linear(d_model, 4 * d_model), "bend": nn.GELU(), "down": nn.Linear(4 * d_model, d_model)}
-        self.mlp = nn.Sequential()
-        for name, layer in layers.items():
-            self.mlp.add_module(name, layer)
-
-    def forward(self, x, mask=None):
-        a = self.norm_1(x)
-        x = x + self.attention(a, a, a, attn_mask=mask)[0]
-        a = self.norm_2(x)
-        return x + self.mlp.down(self.mlp.bend(self.mlp.up(a)))
-
-
-# %% BlockWithWeightsReturned
-class TransformerBlock(nn.Module):
-    def __init__(self, d_model, n_heads, dropout=0.0):
-        super().__init__()
-        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
-        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.norm_1 = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        normed = self.norm_1(x)
-        attended, _ = self.attention(normed, normed, normed, attn_mask=mask)
-        h = torch.add(x, attended)
-        return torch.add(h, self.mlp(self.norm_2(h)))
-
-
-# %% BlockWithAMaskOfNumbers
-class TransformerBlock(nn.Module):
-    def __init__(self, d_model, n_heads, dropout=0.0):
-        super().__init__()
-        for name in ("norm_1", "norm_2"):
-            self.add_module(name, nn.LayerNorm(d_model))
-        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout, False, batch_first=True)
-        self.mlp = nn.Sequential(nn.Linear(d_model, d_model * 4), nn.GELU(), nn.Linear(d_model * 4, d_model))
-
-    def forward(self, x, mask=None):
-        if mask is not None:
-            mask = torch.zeros(mask.shape, dtype=x.dtype, device=x.device).masked_fill(mask, float("-inf"))
-        for norm, part in (
-            (self.norm_1, lambda a: self.attention(a, a, a, attn_mask=mask)[0]),
-            (self.norm_2, self.mlp),
-        ):
-            x = x + part(norm(x))
-        return x
-
-
-# %% BlockByHand
-class TransformerBlock(nn.Module):
-    """The layers hold the weights; forward computes with them itself."""
-
-    def __init__(self, d_model, n_heads, dropout=0.0):
-        super().__init__()
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
-        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
-
-    def attend(self, a, mask):
-        H = self.attention.num_heads
-        q, k, v = (a @ self.attention.in_proj_weight.T).chunk(3, dim=-1)
-        q, k, v = (t.unflatten(-1, (H, -1)).transpose(1, 2) for t in (q, k, v))
-        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-        if mask is not None:
-            scores = scores.masked_fill(mask, -torch.inf)
-        weights = F.dropout(scores.softmax(-1), self.attention.dropout, self.training)
-        return (weights @ v).transpose(1, 2).flatten(2) @ self.attention.out_proj.weight.T
+        self.attention = attention
+        self.gain_1 = nn.Parameter(torch.ones(d_model))
+        self.gain_2 = nn.Parameter(torch.ones(d_model))
+        self.W_gate = nn.Linear(d_model, hidden, bias=False)
+        self.W_up = nn.Linear(d_model, hidden, bias=False)
+        self.W_down = nn.Linear(hidden, d_model, bias=False)
 
     @staticmethod
-    def normalise(x, norm):
-        centred = x - x.mean(-1, keepdim=True)
-        return norm.weight * centred / (centred.square().mean(-1, keepdim=True) + norm.eps).sqrt() + norm.bias
+    def norm(x, gain):
+        return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-6) * gain
+
+    def attend(self, a, mask):
+        output, _ = self.attention(a, mask=mask)
+        return output
+
+    def mlp(self, a):
+        return self.W_down(F.silu(self.W_gate(a)) * self.W_up(a))
 
     def forward(self, x, mask=None):
-        x = x + self.attend(self.normalise(x, self.norm_1), mask)
-        hidden = F.linear(self.normalise(x, self.norm_2), self.mlp[0].weight, self.mlp[0].bias)
-        hidden = hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2
-        return x + F.linear(hidden, self.mlp[2].weight, self.mlp[2].bias)
+        x = x + self.attend(self.norm(x, self.gain_1), mask)
+        return x + self.mlp(self.norm(x, self.gain_2))
 
 
-# %% BlockByPyTorchsKernel
+# %% BlockWithoutLayers
 class TransformerBlock(nn.Module):
-    def __init__(self, d_model, n_heads, dropout=0.0):
+    """Gate and up in one product, with the weights of the layers."""
+
+    def __init__(self, attention, d_model, hidden):
         super().__init__()
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.mlp = nn.Sequential()
-        for part in (nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model)):
-            self.mlp.append(part)
+        self.gain_1, self.gain_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_gate, self.W_up, self.W_down = (
+            nn.Linear(d_model, hidden, False),
+            nn.Linear(d_model, hidden, False),
+            nn.Linear(hidden, d_model, False),
+        )
+        self.attention = attention
 
     def forward(self, x, mask=None):
-        allowed = None if mask is None else ~mask  # the other convention
-        qkv = F.linear(self.norm_1(x), self.attention.in_proj_weight)
-        q, k, v = qkv.unflatten(-1, (3, self.attention.num_heads, -1)).permute(2, 0, 3, 1, 4)
-        p = self.attention.dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=p)
-        x = x + self.attention.out_proj(mixed.permute(0, 2, 1, 3).reshape(x.shape))
-        return x + self.mlp(self.norm_2(x))
+        normed = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * self.gain_1
+        x = x + self.attention(normed, mask=mask)[0]
+        normed = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * self.gain_2
+        gate, up = F.linear(normed, torch.cat([self.W_gate.weight, self.W_up.weight])).chunk(2, dim=-1)
+        return x + F.linear(F.silu(gate).mul(up), self.W_down.weight)
 
 
-# %% BlockThatRecomputes
+# %% BlockByLengths
 class TransformerBlock(nn.Module):
-    """Attention with time first, and the mlp recomputed in the backward pass; sums in place on fresh tensors."""
+    """Lengths in place of means; silu from its definition; parts made in a loop."""
 
-    def __init__(self, d_model, n_heads, dropout=0.0):
+    def __init__(self, attention, d_model, hidden):
         super().__init__()
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm((d_model,))
-        self.attention = nn.MultiheadAttention(
-            embed_dim=d_model, num_heads=n_heads, dropout=dropout, bias=False, batch_first=True
-        )
-        layers = [nn.Linear(d_model, 4 * d_model), nn.GELU(approximate="none"), nn.Linear(4 * d_model, d_model)]
-        self.mlp = nn.Sequential(*layers)
+        layers = {"W_gate": (d_model, hidden), "W_up": (d_model, hidden), "W_down": (hidden, d_model)}
+        for name, (n_in, n_out) in layers.items():
+            setattr(self, name, nn.Linear(n_in, n_out, bias=False))
+        for i in (1, 2):
+            self.register_parameter(f"gain_{i}", nn.Parameter(torch.ones(d_model)))
+        self.add_module("attention", attention)
+
+    def normalised(self, x, gain):
+        length = x.pow(2).sum(dim=-1, keepdim=True)
+        return gain * x / (length / x.shape[-1] + 1e-6).sqrt()
 
     def forward(self, x, mask=None):
-        from torch.utils.checkpoint import checkpoint
+        pair = self.attention(self.normalised(x, self.gain_1), mask=mask)
+        x = torch.add(x, pair[0])
+        a = self.normalised(x, self.gain_2)
+        gate = self.W_gate(a)
+        return x + self.W_down(gate * self.W_up(a) / (1 + torch.exp(-gate)))
 
-        a, part = self.norm_1(x).transpose(0, 1), self.attention
-        total, _ = F.multi_head_attention_forward(
-            a,
-            a,
-            a,
-            part.embed_dim,
-            part.num_heads,
-            part.in_proj_weight,
-            None,
-            None,
-            None,
-            False,
-            part.dropout,
-            part.out_proj.weight,
-            None,
-            training=self.training,
-            attn_mask=mask,
-            need_weights=False,
-        )
-        total = total.transpose(0, 1) + x
-        result = checkpoint(lambda y: self.mlp(self.norm_2(y)), total, use_reentrant=False)
+
+# %% BlockByMethods
+class TransformerBlock(nn.Module):
+    """Methods in a row, and the sum with x last."""
+
+    def __init__(self, attention: nn.Module, d_model: int, hidden: int) -> None:
+        super().__init__()
+        linear = lambda n, m: nn.Linear(n, m, bias=False)  # noqa: E731
+        self.attention = attention
+        self.W_gate, self.W_up, self.W_down = linear(d_model, hidden), linear(d_model, hidden), linear(hidden, d_model)
+        self.gain_1, self.gain_2 = nn.Parameter(torch.full((d_model,), 1.0)), nn.Parameter(torch.ones((d_model,)))
+
+    def forward(self, x, mask=None):
+        norm = lambda x, gain: x.div(x.pow(2).mean(-1, True).add(1e-6).sqrt()).mul(gain)  # noqa: E731
+        x = self.attention(norm(x, self.gain_1), mask=mask)[0] + x
+        normed = norm(x, self.gain_2)
+        return self.W_down(self.W_gate(normed).sigmoid() * self.W_gate(normed) * self.W_up(normed)) + x
+
+
+# %% BlockThatAddsToFreshTensors
+class TransformerBlock(nn.Module):
+    """Sums in place, on tensors that are its own."""
+
+    def __init__(self, attention, d_model, hidden):
+        super().__init__()
+        for name in ("gain_2", "gain_1"):
+            setattr(self, name, nn.Parameter(torch.ones(d_model)))
+        self.W_down = nn.Linear(hidden, d_model, bias=False)
+        self.W_up, self.W_gate = nn.Linear(d_model, hidden, bias=False), nn.Linear(d_model, hidden, bias=False)
+        self.attention = attention
+
+    def forward(self, x, mask=None):
+        norm = torch.einsum("...d,...d->...", x, x)[..., None] / x.shape[-1]
+        total = x + self.attention(x * self.gain_1 * (norm + 1e-6) ** -0.5, mask=mask)[0]
+        norm = torch.einsum("...d,...d->...", total, total)[..., None] / x.shape[-1]
+        a = total * self.gain_2 * (norm + 1e-6) ** -0.5
+        result = self.W_down(F.silu(self.W_gate(a)) * self.W_up(a))
         result += total
         return result
-
-
-# %% BlockOfADictionary
-class TransformerBlock(nn.ModuleDict):
-    """The parts are items of the module itself."""
-
-    def __init__(self, d_model, n_heads, dropout=0.0):
-        class Attention(nn.MultiheadAttention):
-            def forward(self, x, mask):
-                return super().forward(x, x, x, attn_mask=mask, need_weights=False)[0]
-
-        super().__init__(
-            {
-                "norm_1": nn.LayerNorm(d_model),
-                "norm_2": nn.LayerNorm(d_model),
-                "attention": Attention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True),
-                "mlp": nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model)),
-            }
-        )
-
-    def __getattr__(self, name):
-        modules = self.__dict__["_modules"]
-        return modules[name] if name in modules else super().__getattr__(name)
-
-    def forward(self, x, mask=None):
-        x = x + self["attention"](self["norm_1"](x), mask)
-        return x + self["mlp"](self["norm_2"](x))

@@ -2,54 +2,61 @@
 
 import torch
 
-from grading.exercises.exercise import EXERCISE, Script, helper, method, ref
+from grading.exercises.exercise import EXERCISE, Script, helper, method, ref, sample_model
+
+PARTS = ("W_q", "W_k", "W_v", "W_o")  # of the attention that a block is given
 
 
-def block_weights(draw, D, dtype=torch.float32):
-    """A state dict whose enlarged queries and keys make weights far from equal."""
-    state = draw.state(
+def block_weights(draw, D, hidden, dtype=torch.float32):
+    """A state dict whose enlarged queries and keys make weights far from equal, and whose gains differ."""
+    state = {f"gain_{i}": draw.uniform(D, low=0.5, high=2.0, dtype=dtype) for i in (1, 2)}
+    state |= draw.state(
         dtype=dtype,
-        norm_1__weight=(D,),
-        norm_1__bias=(D,),
-        norm_2__weight=(D,),
-        norm_2__bias=(D,),
-        attention__in_proj_weight=(3 * D, D),
-        attention__out_proj__weight=(D, D),
-        mlp__0__weight=(4 * D, D),
-        mlp__0__bias=(4 * D,),
-        mlp__2__weight=(D, 4 * D),
-        mlp__2__bias=(D,),
+        **{f"attention__{name}__weight": (D, D) for name in PARTS},
+        W_gate__weight=(hidden, D),
+        W_up__weight=(hidden, D),
+        W_down__weight=(D, hidden),
     )
-    state["attention.in_proj_weight"][: 2 * D] *= 1.5
-    for norm in ("norm_1", "norm_2"):
-        state[f"{norm}.weight"] += 1.0
+    for name in ("attention.W_q.weight", "attention.W_k.weight", "W_gate.weight"):
+        state[name] *= 1.5
     return state
 
 
-def through_block(state, n_heads, *, dropout=0.0, training=False, **inputs):
+def attention(state, n_heads):
+    """The attention of a block with these weights: PyTorch's, with layers W_q, W_k, W_v and W_o."""
+    own = {f"{name}.weight": state[f"attention.{name}.weight"].float() for name in PARTS}
+    return sample_model("Projections", own, width=len(state["gain_1"]), n_heads=n_heads)
+
+
+def block(s, state, n_heads, *, training=False, name="module"):
+    """A step that makes a block and gives it weights."""
+    s.inputs[f"attention of {name}"] = attention(state, n_heads)
+    hidden, D = state["W_up.weight"].shape
+    m = s.call(EXERCISE, ref(f"attention of {name}"), D, hidden, name=name)
+    s.call(helper("load_weights"), m, state, training=training, exactly=False)
+    return m
+
+
+def through_block(state, n_heads, *, training=False, **inputs):
     """A block made, given weights, and called with x and the mask, if any: "out"."""
     s = Script(**inputs)
-    chosen = {"dropout": dropout} if dropout else {}
-    m = s.call(EXERCISE, len(state["norm_1.weight"]), n_heads, **chosen, name="module")
-    s.call(helper("load_weights"), m, state, training=training, exactly=False)
+    m = block(s, state, n_heads, training=training)
     s.call(m, s.x, *([s.mask] if "mask" in inputs else []), name="out")
-    return s.case(ref("out"))
+    hidden, D = state["W_up.weight"].shape
+    masked = f", mask {tuple(inputs['mask'].shape)}" if "mask" in inputs else ""
+    text = f"TransformerBlock(attention, {D}, {hidden}), {n_heads} head{'s' * (n_heads > 1)}"
+    return s.case(ref("out")).label(f"{text}; x {tuple(inputs['x'].shape)}{masked}")
 
 
-def future_changed(draw, n_heads, dropout):
-    """Two calls with the same dropout and a causal mask that differ in the last word.
-
-    Both are in training mode. The results before the last word must be equal, whatever is dropped.
-    """
-    x = draw.normal(2, 5, 12)
-    s = Script(x=x, changed=torch.cat([x[:, :-1], draw.normal(2, 1, 12)], dim=1), mask=causal(5))
-    m = s.call(EXERCISE, 12, n_heads, dropout=dropout, name="module")
-    s.call(helper("load_weights"), m, block_weights(draw, 12), training=True, exactly=False)
-    for name, given in (("one", s.x), ("again", s.changed)):
-        s.call(helper("seed"), 3)
-        out = s.call(m, given, s.mask, name=f"{name}, whole")
-        s.call(method(out, "narrow"), 1, 0, 4, name=name)
-    return s.case(ref("one"), ref("again")).check_with("deterministic", tag="a word sees the next ones")
+def after_another(state, n_heads, before, x, before_mask=None, mask=None):
+    """A block called with one x and mask, and then with another: the second result."""
+    masks = {"earlier": before_mask, "mask": mask}
+    s = Script(before=before, x=x, **{name: given for name, given in masks.items() if given is not None})
+    m = block(s, state, n_heads)
+    s.call(m, s.before, *([s.earlier] if before_mask is not None else []))
+    s.call(m, s.x, *([s.mask] if mask is not None else []), name="out")
+    how = f"mask {tuple(mask.shape)}" if mask is not None else "no mask"
+    return s.case(ref("out")).label(f"x {tuple(x.shape)}, {how}, after a call with x {tuple(before.shape)}")
 
 
 def causal(T):
@@ -65,31 +72,33 @@ def scattered(draw, T):
 
 
 def small_block():
-    """Weights of whole numbers and halves, for the visible examples."""
-    even = torch.arange(64.0)
+    """Weights of whole numbers and halves, for the visible examples: width 2, hidden size 3."""
     return {
-        "norm_1.weight": torch.tensor([1.0, 2.0]),
-        "norm_1.bias": torch.tensor([0.5, 0.0]),
-        "norm_2.weight": torch.tensor([2.0, 1.0]),
-        "norm_2.bias": torch.tensor([0.0, -0.5]),
-        "attention.in_proj_weight": torch.tensor([[1.0, 0], [0, 1], [0, 1], [1, 0], [1, 1], [0, 2]]),
-        "attention.out_proj.weight": torch.tensor([[1.0, 0.5], [0, 1]]),
-        "mlp.0.weight": (even[:16] % 5 - 2).view(8, 2),
-        "mlp.0.bias": even[:8] % 3 - 1,
-        "mlp.2.weight": (even[:16] % 7 - 3).view(2, 8) / 2,
-        "mlp.2.bias": torch.tensor([0.5, -1.0]),
+        "gain_1": torch.tensor([1.0, 2.0]),
+        "gain_2": torch.tensor([2.0, 1.0]),
+        "attention.W_q.weight": torch.tensor([[1.0, 0.0], [0.0, 1.0]]),
+        "attention.W_k.weight": torch.tensor([[0.0, 1.0], [1.0, 0.0]]),
+        "attention.W_v.weight": torch.tensor([[1.0, 1.0], [0.0, 2.0]]),
+        "attention.W_o.weight": torch.tensor([[1.0, 0.5], [0.0, 1.0]]),
+        "W_gate.weight": torch.tensor([[1.0, 0.0], [-1.0, 1.0], [0.5, 2.0]]),
+        "W_up.weight": torch.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, -1.0]]),
+        "W_down.weight": torch.tensor([[1.0, 0.0, 2.0], [0.0, -1.0, 0.5]]),
     }
 
 
-KINDS = {
-    "norm_1": "LayerNorm",
-    "norm_2": "LayerNorm",
-    "attention": "MultiheadAttention",
-    "mlp": "Sequential",
-    "mlp[0]": "Linear",
-    "mlp[1]": "GELU",
-    "mlp[2]": "Linear",
-}
+def worked_example():
+    """Attention that returns its input at a single position, and W_down all 0: (1, 7) becomes (1.2, 8.4)."""
+    identities = {f"attention.{name}.weight": torch.eye(2) for name in PARTS}
+    gains = {"gain_1": torch.ones(2), "gain_2": torch.ones(2)}
+    return small_block() | identities | gains | {"W_down.weight": torch.zeros(2, 3)}
 
 
-SIZES = 8, 12, 32, 2  # batch, words, width, heads
+def observed(state, n_heads):
+    """All parameters of a block, after another block got its own weights."""
+    s = Script()
+    m = block(s, state, n_heads)
+    block(s, {name: weight + 1.0 for name, weight in state.items()}, n_heads, name="other")
+    s.call(helper("state_of"), m, name="found")
+    for name in state:
+        s.call(method(ref("found"), "__getitem__"), name, name=name)
+    return s.case(*map(ref, state)).label("the parameters of a block, after another one got its own")

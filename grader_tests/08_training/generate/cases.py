@@ -37,7 +37,7 @@ def written(draw, n_tokens, *, length=3, batch=8, block_size=5, training=False, 
 
 def written_twice(draw, tag, **options):
     """Two greedy texts by one model with other seeds, which random texts hardly match."""
-    s, text = written(draw, 8, batch=6, **options)
+    s, text = written(draw, 8, batch=6, block_size=12, **options)
     for seed, name in ((1, "one"), (2, "again")):
         s.call(helper("seed"), seed)
         s.call(EXERCISE, s.model, s.prompt, 8, temperature=0, generator=generator(seed), name=name)

@@ -7,7 +7,7 @@ from grading.exercises.exercise import EXERCISE, Script, exercise, generator, he
 from ..common import gentle, windowed
 from .cases import CONTRARY, chances, cycle, written, written_twice
 
-SAMPLING = "9. Writing"
+SAMPLING = "5. Writing"
 
 generate = exercise(
     "generate",
@@ -16,7 +16,8 @@ generate = exercise(
         "The model gives logits for every position. Which position's logits predict the next token? And what does it "
         "see when you call it for the token after that?",
         "A loop over n_tokens: show the last block_size tokens, take the last position's logits, choose a token for "
-        "each row, append it. Around it, what you did in evaluate. temperature = 0 is a case of its own.",
+        "each row, append it. Around the loop, what the model's mode and gradients need. temperature = 0 is a case of "
+        "its own.",
         "`logits = model(tokens[:, -…:])[:, -1]`; `chosen = logits.argmax(…)` where temperature is 0, else "
         "`torch.multinomial(torch.softmax(logits / …, …), 1, generator=…)`; `tokens = torch.cat([tokens, …], dim=1)`.",
     ),
@@ -95,7 +96,7 @@ def _():
     yield s.case(ref("modes"), *counts).label(text)
 
 
-@generate.criterion("temperature 0: prompt and likeliest tokens, int64, any device", points=0.25, check_types=True)
+@generate.criterion("temperature 0: prompt and likeliest tokens, int64, any device", points=0.75, check_types=True)
 def _(draw):
     for n_tokens, length, batch in ((4, 2, 5), (1, 1, 1), (0, 3, 2), (6, 1, 3)):
         s, text = written(draw, n_tokens, length=length, batch=batch, block_size=8)
@@ -104,20 +105,20 @@ def _(draw):
     yield s.case(ref("tokens")).device_only().label(text)
     yield written_twice(draw, "random at 0")
     s, text = written(draw, 2, length=9, block_size=4)
-    yield s.case(ref("tokens")).check_with("prompt_unchanged").label(f"the prompt after {text}")
-    s = Script(model=sample_model("Bigram", cycle(5), n_tokens=5, block_size=3), prompt=torch.tensor([[3]]))
+    yield s.case(ref("tokens")).check_with("prompt_unchanged").tries("window").label(f"the prompt after {text}")
+    s = Script(model=sample_model("Bigram", cycle(5), n_tokens=5, block_size=9), prompt=torch.tensor([[3]]))
     s.call(EXERCISE, s.model, s.prompt, 7, temperature=0, name="tokens")
     yield s.case(ref("tokens")).label("generate(model, torch.tensor([[3]]), 7, temperature=0), through all 5 tokens")
 
 
-@generate.criterion("shows all tokens so far, at most block_size", points=0.5)
+@generate.criterion("shows all tokens so far, at most block_size", points=1, tries="window")
 def _(draw):
     for n_tokens, length, block_size in ((9, 3, 5), (4, 11, 6), (5, 4, 4), (3, 2, 1)):
         s, text = written(draw, n_tokens, length=length, block_size=block_size, temperature=0.0)
         yield s.case(ref("tokens")).exact_in_float32().label(text)
 
 
-@generate.criterion("samples follow softmax(logits / temperature)", points=0.75)
+@generate.criterion("samples follow softmax(logits / temperature)", points=1.5, tries="drawn")
 def _(draw):
     prompt = torch.arange(5).repeat(800)[:, None]
     for options, seeded in (({}, True), ({}, False), *(({"temperature": t}, True) for t in (0.05, 0.5, 3.0))):
@@ -139,11 +140,11 @@ def _(draw):
     yield made.label("generate on 8000 prompts of one token, with 64 tokens that are nearly alike")
 
 
-@generate.criterion("all randomness comes from the generator", points=0.25)
+@generate.criterion("all randomness comes from the generator", points=0.75, tries="dice")
 def _(draw):
     table, seed = torch.zeros(60, 60), draw.integer(0, 10**6)
     table[:, 0] = -60.0  # never drawn: an answer that stops at token 0 loses nothing here with any seed
-    model = sample_model("Bigram", {"table.weight": table}, n_tokens=60, block_size=4)
+    model = sample_model("Bigram", {"table.weight": table}, n_tokens=60, block_size=30)
     s = Script(model=model, prompt=torch.tensor([[3], [3]]), generator=generator(seed))
     s.call(helper("seed"), 1)
     s.call(helper("generator_state"), s.generator, name="before")
@@ -155,7 +156,7 @@ def _(draw):
     s.call(EXERCISE, s.model, s.prompt, 20, generator=generator(seed + 1), name="other")
     made = s.case(*(ref(name) for name in ("one", "again", "other", "later", "before", "after")))
     yield made.check_with("texts_follow_generator").label("calls with equal and with different generators")
-    s = Script(model=sample_model("Bigram", {"table.weight": draw.normal(9, 9)}, n_tokens=9, block_size=2))
+    s = Script(model=sample_model("Bigram", {"table.weight": draw.normal(9, 9)}, n_tokens=9, block_size=30))
     s.inputs["prompt"] = draw.integers(0, 9, 50, 1)
     s.call(EXERCISE, s.model, s.prompt, 20, generator=generator(seed), name="default")
     s.call(EXERCISE, s.model, s.prompt, 20, 1.0, generator(seed), name="one")
@@ -163,15 +164,21 @@ def _(draw):
     yield made.label("generate without a temperature, and with 1.0, with equal generators")
 
 
-@generate.criterion("eval mode, no gradients, mode restored", points=0.25)
+@generate.criterion("eval mode, no gradients, mode restored", points=0.75, tries="quiet")
 def _(draw):
     for training in (True, False):
-        s, text = written(draw, 4, training=training, dropout=0.8)
+        s, text = written(draw, 4, block_size=8, training=training, dropout=0.8)
         mode = f"the model is in {'training' if training else 'eval'} mode before"
         yield s.case(ref("tokens")).exact_in_float32().label(f"{text}; {mode}, and has dropout")
         for contrary, where in CONTRARY.items():
-            s, text = written(draw, 4, training=training, contrary=contrary)
+            s, text = written(draw, 4, block_size=8, training=training, contrary=contrary)
             s.call(s.model, s.prompt, name="logits")  # as in the next training step
-            made = s.case(ref("tokens"), ref("logits")).exact_in_float32()
+            made = s.case(ref("tokens"), ref("logits")).exact_in_float32().tries("quiet", "restored")
             yield made.label(f"{text}, and a call of the model; {mode}, and gives other logits {where}")
     yield written_twice(draw, "dropout falls", training=True, dropout=0.8)
+
+
+@generate.sizes(points=0.25, B=(1, 4, 60), T=(1, 3, 40), n_tokens=(0, 2, 40))
+def _(draw, B, T, n_tokens):
+    s, text = written(draw, n_tokens, length=T, batch=B, block_size=90)
+    return s.case(ref("tokens")).exact_in_float32().label(text)

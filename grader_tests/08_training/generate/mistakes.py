@@ -47,7 +47,7 @@ def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
     return Writer(model, generator).run(prompt, n_tokens, temperature)
 """)
 
-right.mistake("shows_everything", {"[:, -self.model.block_size :]": ""}, loses="shows").feedback(
+right.mistake("shows_everything", {"[:, -self.model.block_size :]": ""}, loses="shows", clause="window").feedback(
     "You show the model more than block_size tokens: all of them, or still too many. It has positions for only "
     "block_size tokens, the last ones."
 )
@@ -84,7 +84,7 @@ right.mistake("writes_one_too_few", {"run(prompt, n_tokens": "run(prompt, n_toke
     "You write one token too few."
 )
 right.mistake(
-    "keeps_what_it_shows", {"self.append": "self.context(tokens)\n            tokens = self.append"}, loses=EVERYWHERE
+    "keeps_what_it_shows", {"self.append": "self.context(tokens)\n            tokens = self.append"}, loses="shows"
 ).feedback(
     "You lose the tokens that the model is no longer shown, because the window has replaced the text. The window is "
     "for the model only."
@@ -153,7 +153,11 @@ right.mistake(
     "changes nothing once they are normalised: divide the logits."
 )
 right.mistake(
-    "multiplies_by_the_temperature", {"/ temperature": "* temperature"}, loses="samples", when="multiplied"
+    "multiplies_by_the_temperature",
+    {"/ temperature": "* temperature"},
+    loses="samples",
+    when="multiplied",
+    clause="drawn",
 ).feedback(
     "You multiply the logits by the temperature instead of dividing by it. A low temperature makes sharp choices."
 )
@@ -182,7 +186,7 @@ right.mistake(calls.global_dice(what="your tokens"), loses="all randomness", whe
         "torch.tensor([dice.choices(range(len(row)), row.tolist()) for row in p.cpu()])",
     )
 )
-right.mistake("seeds_the_generator", loses="all randomness", when="every text is the same").patch("""
+right.mistake("seeds_the_generator", loses="all randomness", when="every text is the same", clause="dice").patch("""
   def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 +     if generator is not None:
 +         generator.manual_seed(generator.initial_seed())
@@ -210,7 +214,7 @@ right.mistake("writes_in_training_mode", loses="eval mode", when="dropout falls"
 + with torch.no_grad():
 +     return Writer(model, generator).write(prompt, n_tokens, temperature)
 """).feedback("You write in whatever mode the model is in; in training mode, dropout disturbs every token.")
-right.mistake("stays_a_reader", loses="eval mode").patch("""
+right.mistake("stays_a_reader", loses="eval mode", clause="restored").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + model.eval()
 + with torch.no_grad():
@@ -224,7 +228,7 @@ right.mistake("always_back_to_training", loses="eval mode").patch("""
 + model.train()
 + return tokens
 """).feedback("You always put the model into training mode afterwards. Remember which mode it was in.")
-right.mistake("writes_with_gradients", loses="eval mode").patch("""
+right.mistake("writes_with_gradients", loses="eval mode", clause="quiet").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + was = model.training
 + model.eval()

@@ -6,7 +6,7 @@ import torch
 
 from grading.exercises.exercise import call, exercise
 
-LOSS = "3. How surprised is it?"
+LOSS = "2. How surprised is it?"
 
 language_model_loss = exercise(
     "language_model_loss",
@@ -83,7 +83,7 @@ def moderate(draw, *shape, dtype=torch.float32):
     return draw.uniform(*shape, low=-1.0, high=1.0, dtype=dtype)
 
 
-@language_model_loss.criterion("the mean negative log-likelihood", points=0.5)
+@language_model_loss.criterion("the mean negative log-likelihood", points=0.75)
 def _(draw):
     for B, T, N in ((2, 5, 7), (3, 1, 6), (1, 8, 3), (4, 3, 5)):
         yield call(moderate(draw, B, T, N), draw.integers(0, N, B, T))
@@ -92,7 +92,7 @@ def _(draw):
     yield call(logits=moderate(draw, 2, 3, 120), targets=targets)
 
 
-@language_model_loss.criterion("ignored targets do not count", points=0.5)
+@language_model_loss.criterion("ignored targets do not count", points=1, tries="ignored")
 def _(draw):
     for ignored in (-100, -1, 2, 30):
         targets = draw.integers(3, 8, 4, 6)
@@ -106,7 +106,7 @@ def _(draw):
     yield call(moderate(draw, 2, 3, 5), alone).with_gradients()
 
 
-@language_model_loss.criterion("0 where all targets are ignored", points=0.25)
+@language_model_loss.criterion("0 where all targets are ignored", points=0.5, tries="none")
 def _(draw):
     yield (
         call(draw.normal(2, 3, 5), torch.full((2, 3), -100))
@@ -120,7 +120,7 @@ def _(draw):
     )
 
 
-@language_model_loss.criterion("logits as large as 1e4", points=0.5)
+@language_model_loss.criterion("logits as large as 1e4", points=1, tries="large")
 def _(draw):
     # No target is 0: an answer that reads 0 as padding loses the same with every draw
     for scale in (1e4, -1e4):
@@ -133,7 +133,7 @@ def _(draw):
 
 
 @language_model_loss.criterion(
-    "gradients, float64, any layout and device, arguments left alone", points=0.25, check_types=True
+    "gradients, float64, any layout and device, arguments left alone", points=0.5, check_types=True
 )
 def _(draw):
     targets = draw.integers(0, 6, 2, 4)
@@ -146,9 +146,13 @@ def _(draw):
     )
     logits = moderate(draw, 4, 3, 5).transpose(0, 1)
     targets = draw.integers(0, 5, 4, 3).transpose(0, 1)
-    yield call(draw.normal(3, 2, 4, dtype=torch.float64), torch.full((3, 2), -100)).check_with(
-        "zero_loss_if_all_ignored", dtype="torch.float64"
-    )
+    ignored = call(draw.normal(3, 2, 4, dtype=torch.float64), torch.full((3, 2), -100)).tries("none")
+    yield ignored.check_with("zero_loss_if_all_ignored", dtype="torch.float64")
     yield call(moderate(draw, 2, 3, 5), draw.integers(0, 5, 2, 3)).device_only()
     targets[1, 2] = -100
-    yield call(logits, targets).with_gradients().does_not_mutate()
+    yield call(logits, targets).with_gradients().does_not_mutate().tries("ignored")
+
+
+@language_model_loss.sizes(points=0.25, B=(1, 2, 60), T=(1, 5, 60), N=(1, 7, 90))
+def _(draw, B, T, N):
+    return call(moderate(draw, B, T, N), draw.integers(0, N, B, T))

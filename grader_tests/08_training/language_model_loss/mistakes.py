@@ -63,9 +63,9 @@ right.mistake(results.perplexity, loses=("the mean", "0 where")).patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + return torch.exp(-(picked * counts).sum() / counts.sum().clamp(min=1))
 """)
-right.mistake("divides_by_all", {"counts.sum().clamp(min=1)": "counts.numel()"}, loses="ignored").feedback(
-    "You divide by the number of all targets. The mean is over those that are not ignored."
-)
+right.mistake(
+    "divides_by_all", {"counts.sum().clamp(min=1)": "counts.numel()"}, loses="ignored", clause="ignored"
+).feedback("You divide by the number of all targets. The mean is over those that are not ignored.")
 right.mistake("averages_sentence_by_sentence", loses="ignored").patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + return (-(picked * counts).sum(1) / counts.sum(1).clamp(min=1)).mean()
@@ -88,7 +88,10 @@ right.mistake("knows_minus_100_only", {"!= ignore_index": "!= -100"}, loses=("ig
     "You ignore -100 whatever ignore_index is. Compare with the argument."
 )
 right.mistake(
-    numbers.float32_on_the_way("computes_in_float32"), {"picked = logits": "picked = logits.float()"}, loses="gradients"
+    numbers.float32_on_the_way("computes_in_float32"),
+    {"picked = logits": "picked = logits.float()"},
+    loses="gradients",
+    clause="dtype",
 ).feedback(
     "You convert the logits to float32 whatever their dtype, so with float64 the loss keeps half of its digits. "
     "Leave the dtype as it is."
@@ -108,7 +111,7 @@ right.mistake("takes_zero_for_padding", loses=("the mean", "gradients")).patch("
 - counts = targets != ignore_index
 + counts = (targets != ignore_index) & (targets != 0)
 """).feedback("You never count targets of 0. Token 0 is a token like any other: only ignore_index is ignored.")
-language_model_loss.mistake("divides_by_nothing", loses="0 where").full_code("""
+language_model_loss.mistake("divides_by_nothing", loses="0 where", clause="none").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     counts = targets != ignore_index
     return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
@@ -146,7 +149,7 @@ right.mistake(numbers.one_maximum_for_all, loses="logits").patch("""
 + logp = shifted - shifted.exp().sum(-1, keepdim=True).log()
 + picked = logp.gather(-1, safe.unsqueeze(-1)).squeeze(-1)
 """)
-right.mistake("overflows", loses="logits").patch("""
+right.mistake("overflows", loses="logits", clause="large").patch("""
 - picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
 + logp = logits - logits.exp().sum(-1, keepdim=True).log()
 + picked = logp.gather(-1, safe.unsqueeze(-1)).squeeze(-1)
@@ -176,11 +179,17 @@ right.mistake("adds_a_small_number", {"logits.log_softmax(-1)": "BOUNDED.log()"}
     "You add a small number to the probability before the logarithm, or clamp the probability from below. This "
     "bounds the loss: a very wrong prediction costs no more than a wrong one and has no gradient."
 )
-right.mistake(gradients.cut(what="the logits"), {"= logits": "= logits.detach()"}, loses=("gradients", "ignored"))
+right.mistake(
+    gradients.cut(what="the logits"),
+    {"= logits": "= logits.detach()"},
+    loses=("gradients", "ignored"),
+    clause="gradients",
+)
 right.mistake(
     "overwrites_the_targets",
     {"safe = targets.where(counts, torch.zeros_like(targets))": "targets[~counts] = 0", "1, safe": "1, targets"},
     loses="gradients",
+    clause="purity",
 ).feedback(
     "You write into targets to replace the ignored ones, which changes the caller's tensor. Work on a new tensor."
 )
@@ -205,6 +214,7 @@ right.mistake(
     numbers.default_device(where="the logits", what="zeros", how="`torch.zeros_like`, or the number 0.0"),
     {"(picked * counts)": "torch.where(counts, picked, torch.zeros(counts.shape, dtype=logits.dtype))"},
     loses="gradients",
+    clause="device",
 )
 right.mistake("counts_in_powers_of_ten", {"clamp(min=1)": "clamp(min=1) / math.log(10)"}, loses="the mean").feedback(
     "You use the logarithm to base ten; the exercise asks for the natural one, `log`, not `log10`."

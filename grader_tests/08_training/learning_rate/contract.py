@@ -1,12 +1,12 @@
-"""`learning_rate`: a linear warm-up, then half a cosine down to a floor."""
+"""`learning_rate`, a step: a linear warm-up, then half a cosine down to a floor."""
 
 import math
 
-from grading.exercises.exercise import call, exercise
+from grading.exercises.exercise import call, step
 
-RATE = "6. How large a step?"
+RATE = "Exercise: `learning_rate(step, warmup, total, peak, floor=0.0)` (extra)"
 
-learning_rate = exercise(
+learning_rate = step(
     "learning_rate",
     see=RATE,
     hints=(
@@ -44,8 +44,8 @@ learning_rate.example("a warm-up as long as the training", call(2, 10, 10, 1.0).
 def _(draw):
     for warmup, total in ((8, 30), (20, 21), (1, 6), (5, 500)):
         peak = draw.number(1e-4, 2.0)
-        for step in sorted({0, warmup // 2, warmup - 1}):
-            yield call(step, warmup, total, peak)
+        for n in sorted({0, warmup // 2, warmup - 1}):
+            yield call(n, warmup, total, peak)
     yield call(step=3, warmup=10, total=40, peak=2, floor=0.5)
     yield call(step=0, warmup=10, total=40, peak=2, floor=0.5)  # below the floor, which holds only at the end
     yield call(2, 7, 40, draw.number(2e-5, 6e-5))  # as for fine-tuning: rounding to a few decimal places gives 0
@@ -57,8 +57,8 @@ def _(draw):
     # is not a mistake, is off by 2e-4 of the result
     for warmup, total, last in ((8, 30, 29), (1, 6, 5), (50, 1000, 950)):
         peak = draw.number(1e-4, 2.0)
-        for step in sorted({warmup, warmup + 1, (warmup + total) // 2, last}):
-            yield call(step, warmup, total, peak)
+        for n in sorted({warmup, warmup + 1, (warmup + total) // 2, last}):
+            yield call(n, warmup, total, peak)
         yield call(total, warmup, total, peak).check_with("zero_learning_rate")
     yield call(draw.integer(30, 90), 25, 100, draw.number(0.1, 1.0))
     yield call(61, 9, 130, draw.number(2e-5, 6e-5))
@@ -67,20 +67,20 @@ def _(draw):
 @learning_rate.criterion("floor, no warm-up, steps past the end", points=0.5)
 def _(draw):
     low, peak = draw.number(0.01, 0.1), draw.number(0.5, 1.0)
-    for step in (9, 20, 39, 40):
-        yield call(step, 6, 40, peak, low)
-    for step in (41, 47, 80, 1000):  # past the end, where a cosine would go up again
-        yield call(step, 6, 40, peak, floor=low)
-        yield call(step, 6, 40, peak).check_with("zero_learning_rate")
-    for step in (0, 1, 13, 18):
-        yield call(step, 0, 20, peak)
+    for n in (9, 20, 39, 40):
+        yield call(n, 6, 40, peak, low)
+    for n in (41, 47, 80, 1000):  # past the end, where a cosine would go up again
+        yield call(n, 6, 40, peak, floor=low)
+        yield call(n, 6, 40, peak).check_with("zero_learning_rate")
+    for n in (0, 1, 13, 18):
+        yield call(n, 0, 20, peak)
     yield call(0, 0, 1, peak, low)
 
 
 @learning_rate.criterion("a float, and ValueError unless 0 <= warmup < total", points=0.5, check_types=True)
 def _(draw):
-    for step, warmup, total in ((0, 12, 12), (3, 31, 25), (0, -2, 9), (30, -1, 7), (40, 13, 13), (5, 0, 0), (0, 4, -3)):
-        yield call(step, warmup, total, 0.5).raises("warmup", "total")
+    for n, warmup, total in ((0, 12, 12), (3, 31, 25), (0, -2, 9), (30, -1, 7), (40, 13, 13), (5, 0, 0), (0, 4, -3)):
+        yield call(n, warmup, total, 0.5).raises("warmup", "total")
     yield call(5, 4, 30, 0.5).does_not_raise()
-    for step in (2, 15, 40):  # on the way up, on the way down, past the end
-        yield call(step, 4, 30, 0.5, 0.125)
+    for n in (2, 15, 40):  # on the way up, on the way down, past the end
+        yield call(n, 4, 30, 0.5, 0.125)

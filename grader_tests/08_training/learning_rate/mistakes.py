@@ -151,6 +151,21 @@ right.mistake(
     ),
     loses="a float",
 )
+learning_rate.mistake("stays_the_same", loses=("a straight", "half a cosine")).full_code("""
+def learning_rate(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    return float(peak)
+""").feedback("Your rate does not change from step to step: it is the peak in all of them.")
+right.mistake("divides_in_whole_numbers", loses=("a straight", "half a cosine")).patch("""
+- return peak * (step + 1) / warmup
++ return peak * ((step + 1) // warmup)
+@@
+- r = min(1.0, (step - warmup) / (total - warmup))
++ r = min(1.0, (step - warmup) // (total - warmup))
+""").feedback(
+    "You divide by `//`, which rounds down, so the rate is 0 in the warm-up or stays at the peak. Divide by `/`."
+)
 learning_rate.mistake("stays_at_the_peak", loses="half a cosine").full_code("""
 def learning_rate(step, warmup, total, peak, floor=0.0):
     if not 0 <= warmup < total:

@@ -41,6 +41,30 @@ def in_groups(draw):
     return s.case(ref("after")).label("train_step on ids (4, 3), SGD with three groups; the gradient's norm is above 1")
 
 
+def moved_or_ready(draw):
+    """Whether a step moves a matrix of the model, or leaves a gradient for it.
+
+    A right step may clear its gradients afterwards, but then it has moved the model. A step that moves nothing either
+    leaves gradients, so that only the optimizer's step is missing, or has none.
+    """
+    state = window_state(draw, sharpness=0.3)
+    s = Script(model=windowed(state), ids=draw.integers(0, 6, 4, 3), targets=draw.integers(0, 6, 4, 3))
+    s.call(helper("optimizer"), s.model, "SGD", name="optimizer", lr=0.5)
+    s.call(EXERCISE, s.model, ref("optimizer"), s.ids, s.targets)
+    # A loss of 0 adds 0 to each gradient, and makes one where there is none
+    s.call(s.model, s.ids, name="logits")
+    s.call(
+        helper("backward"), s.call(method(s.call(method(ref("logits"), "sum"), name="sum"), "mul"), 0.0, name="zero")
+    )
+    s.call(helper("attribute"), s.model, "out", name="out")
+    s.call(helper("attribute"), ref("out"), "weight", name="weight")
+    s.call(method(s.call(helper("attribute"), ref("weight"), "grad", name="grad"), "abs"), name="gradient")
+    s.call(method(s.call(method(ref("weight"), "detach"), name="after"), "sub"), state["out.weight"], name="moved")
+    s.call(method(s.call(method(ref("moved"), "abs"), name="distance"), "add"), ref("gradient"), name="both")
+    s.call(method(s.call(method(ref("both"), "max"), name="most"), "gt"), 1e-6, name="any")
+    return s.case(ref("any")).label("whether train_step moves the model's last matrix, or leaves a gradient for it")
+
+
 def shown(state, *, old=False, kind="SGD", **chosen):
     s = Script(model=windowed(state), ids=torch.tensor([[0, 1], [1, 1]]), targets=torch.tensor([[1, 1], [0, 1]]))
     s.call(helper("optimizer"), s.model, kind, name="optimizer", **chosen)

@@ -6,9 +6,9 @@ from torch.nn import functional as F
 from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, non_contiguous, ref
 
 from ..common import gentle, window_state, windowed
-from .cases import in_groups, like_its_contrary, shown, stepping
+from .cases import in_groups, like_its_contrary, moved_or_ready, shown, stepping
 
-STEP = "7. One step"
+STEP = "4. One step"
 
 train_step = exercise(
     "train_step",
@@ -75,21 +75,22 @@ def _():
     yield s.case(ref("count")).label("how often the model was called with gradients in eval mode")
 
 
-@train_step.criterion("returns the loss before the step, a float", points=0.5, check_types=True)
+@train_step.criterion("returns the loss before the step, a float", points=0.75, check_types=True, tries="loss")
 def _(draw):
     for sharpness in (0.3, 6.0):
         s, text = stepping(draw, sharpness=sharpness, lr=0.5)
         yield s.case(ref("loss")).label(text)
 
 
-@train_step.criterion("an SGD step, its gradient clipped to norm 1", points=1)
+@train_step.criterion("an SGD step, its gradient clipped to norm 1", points=1.5)
 def _(draw):
     for sharpness, lr in ((6.0, 0.5), (0.3, 0.7), (12.0, 2.0)):
         s, text = stepping(draw, sharpness=sharpness, lr=lr)
         yield s.case(ref("after")).label(text)
+    yield moved_or_ready(draw)
 
 
-@train_step.criterion("old gradients are cleared", points=0.5)
+@train_step.criterion("old gradients are cleared", points=1, tries="cleared")
 def _(draw):
     # With so many targets the gradient's norm is between 0.1 and 0.5, so clipping to 0.5 shows only above
     s, text = stepping(draw, sharpness=0.3, lr=0.5, steps=3, batch=24)
@@ -105,13 +106,13 @@ def _(draw):
     yield s.case(ref("after")).label("train_step on a model with gradients of an earlier backward()")
 
 
-@train_step.criterion("in training mode", points=0.5)
+@train_step.criterion("in training mode", points=0.75, tries="mode")
 def _(draw):
     for before in (False, True):
         yield like_its_contrary(draw, before)
 
 
-@train_step.criterion("any optimizer, any layout of the inputs", points=0.5)
+@train_step.criterion("any optimizer, any layout of the inputs", points=0.75, tries="optimizer")
 def _(draw):
     # A large eps, so that Adam's step depends on the size of a gradient, and not on the sign of one near 0
     s, text = stepping(draw, "AdamW", sharpness=6.0, steps=3, lr=0.1, eps=0.1, weight_decay=0.5)
@@ -119,3 +120,14 @@ def _(draw):
     s, text = stepping(draw, "SGD", sharpness=0.3, steps=3, layout=non_contiguous, lr=0.5, momentum=0.9)
     yield s.case(ref("loss"), ref("after")).label(f"three times {text}, with momentum; inputs not contiguous")
     yield in_groups(draw)
+
+
+@train_step.sizes(points=0.25, B=(1, 4, 60), T=(1, 3, 60))
+def _(draw, B, T):
+    s = Script(
+        model=windowed(window_state(draw, T=T)), ids=draw.integers(0, 6, B, T), targets=draw.integers(0, 6, B, T)
+    )
+    s.call(helper("optimizer"), s.model, "SGD", lr=0.5, name="optimizer")
+    s.call(EXERCISE, s.model, ref("optimizer"), s.ids, s.targets, name="loss")
+    s.call(helper("state_of"), s.model, name="after")
+    return s.case(ref("loss"), ref("after")).label(f"train_step on ids ({B}, {T}), SGD")

@@ -22,13 +22,28 @@ right.mistake("never_clears", loses=("old gradients", "any optimizer")).patch(""
     "You do not clear the old gradients. backward() adds to what is there, so every step follows the sum of all "
     "gradients so far."
 )
-right.mistake("clears_afterwards", loses="old gradients").patch("""
+right.mistake("clears_afterwards", loses="old gradients", clause="cleared").patch("""
 - optimizer.zero_grad()
 @@
   optimizer.step()
 + optimizer.zero_grad()
 """).feedback(
     "You clear the gradients only after the step, so the first step includes whatever was left over from before."
+)
+right.mistake(
+    "clears_between_backward_and_step",
+    {"optimizer.zero_grad()": "pass", "loss.backward()": "BACKWARD"},
+    loses=("an SGD", "old gradients", "any optimizer"),
+).for_each(
+    BACKWARD=(
+        "loss.backward(); optimizer.zero_grad()",
+        "loss.backward(); model.zero_grad()",
+        "loss.backward(); optimizer.zero_grad(set_to_none=False)",
+        "optimizer.zero_grad()",
+    )
+).feedback(
+    "The optimizer finds no gradients: you clear them after backward(), or you never call backward(). Clear the old "
+    "ones before backward(), which makes those that the step needs."
 )
 right.mistake("never_clips", loses="an SGD").patch("""
 - nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -78,13 +93,12 @@ right.mistake("clips_to_a_tenth", {"1.0": "NORM"}, loses="an SGD").for_each(NORM
 right.mistake("never_steps", loses=("an SGD", "old gradients", "any optimizer")).patch("""
 - optimizer.step()
 """).feedback(
-    "You leave the model unchanged. Either backward() gives no gradients, or the optimizer never steps, or the "
-    "gradients are cleared in between."
+    "You leave the model unchanged: there are gradients, but the optimizer never steps. Call `optimizer.step()`."
 )
 right.mistake(
     "steps_twice", {"return": "optimizer.step()\n    return"}, loses=("an SGD", "old gradients", "any optimizer")
 ).feedback("You step the optimizer twice along the same gradient.")
-right.mistake("descends_by_hand", loses="any optimizer").patch("""
+right.mistake("descends_by_hand", loses="any optimizer", clause="optimizer").patch("""
 - optimizer.step()
 + with torch.no_grad():
 +     for p in model.parameters():
@@ -92,7 +106,7 @@ right.mistake("descends_by_hand", loses="any optimizer").patch("""
 """).feedback(
     "You take the step yourself, as plain gradient descent. Leave it to the optimizer, which may have a memory."
 )
-right.mistake("leaves_the_mode", loses="in training").patch("""
+right.mistake("leaves_the_mode", loses="in training", clause="mode").patch("""
 - model.train()
 """).feedback(
     "You do not put the model into training mode. It may come straight from an evaluation, and then its dropout is off."
@@ -104,7 +118,7 @@ right.mistake("sets_the_flag_only", {"model.train()": "model.training = True"}, 
     "You set `model.training = True`, which reaches the model itself but none of its parts. `model.train()` reaches "
     "them all."
 )
-right.mistake("returns_the_tensor", {"loss.item()": "loss"}, loses="returns").feedback(
+right.mistake("returns_the_tensor", {"loss.item()": "loss"}, loses="returns", clause="loss").feedback(
     "You return a tensor, which keeps everything that it was computed from. `.item()` makes it a float."
 )
 right.mistake("returns_nothing", loses=("returns", "any optimizer")).patch("""

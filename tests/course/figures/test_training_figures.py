@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from course import figures
-from course.figures import training
+from course.figures import training, training_runs
+from course.models import small_lm
+from course.models.right_functions.lesson_08 import generate
 
 matplotlib.use("Agg")
 
@@ -42,12 +44,6 @@ def test_each_letter_is_above_its_target():
     assert "'the ' above 'he b'" in alt
 
 
-def test_starts_are_counted_beside_the_expected_counts():
-    figure, alt = drawn(training.starts(torch.tensor([4, 0, 5]), 9))
-    assert [bar.get_height() for bar in figure.axes[0].patches] == [4, 0, 5]
-    assert alt == "3 starts, drawn 0 to 5 times each; equal chances give 3."
-
-
 def test_surprise_has_one_scale_for_all_rows_and_its_mean_above():
     figure, alt = drawn(training.surprise("ab", {"one": torch.tensor([1.0, 3.0]), "two": torch.tensor([0.5, 0.5])}))
     assert len({ax.get_ylim() for ax in figure.axes}) == 1
@@ -74,22 +70,6 @@ def test_a_descent_visits_its_places_on_the_parabola(path, told):
     assert told in alt
 
 
-def test_the_two_modes_are_two_rows():
-    figure, alt = drawn(training.modes([2.0, 2.5], [1.5, 1.5]))
-    low, high = figure.axes[0].get_lines()
-    assert (set(low.get_ydata()), set(high.get_ydata())) == ({0}, {1})
-    assert low.get_marker() != high.get_marker()
-    assert "training mode lie between 2.000 and 2.500" in alt
-
-
-def test_a_row_that_somebody_else_measured_bears_the_name():
-    figure, alt = drawn(training.modes([2.0], [1.5], measured="a stand-in, until your own passes"))
-    names = [" ".join(label.get_text().split()) for label in figure.axes[0].get_yticklabels()]
-    assert names == ["training mode", "a stand-in, until your own passes"]
-    assert "1 by a stand-in" in alt
-    assert "eval mode" not in alt
-
-
 def test_a_page_says_its_title_in_one_line():
     _, alt = drawn(training.page("to sea", torch.zeros(6), "warm,\nby a stand-in"))
     assert alt.startswith("warm, by a stand-in: 'to sea'")
@@ -103,25 +83,6 @@ def test_small_maps_carry_numbers_and_large_ones_share_a_colour_bar():
         assert len(figure.axes) == axes
         assert [ax.get_title() for ax in figure.axes[:4:3]] == ["before, head 0", "after, head 1"]
         assert "before: 0.25 on itself" in alt
-
-
-def test_wanted_cells_are_framed_and_their_share_is_shown():
-    weights = torch.tensor([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.2, 0.5, 0.3]])
-    wanted = torch.zeros(3, 3, dtype=torch.bool)
-    wanted[2, 1] = True
-    figure, alt = drawn(training.induction(weights, "aba", wanted, "after 5 steps"))
-    *_, frame = figure.axes[0].patches
-    assert frame.get_xy() == (0.5, 1.5)
-    assert "hold 50% of the weight" in alt
-
-
-def test_loss_and_scores_stand_side_by_side():
-    figure, alt = drawn(training.forming([0, 25], [3.0, 0.5], {"head": [0.1, 0.9]}, chance=3.25))
-    left, right = figure.axes
-    assert curve(left, "what can be predicted") == [[0, 25], [3.0, 0.5]]
-    assert curve(right, "head") == [[0, 25], [0.1, 0.9]]
-    assert right.get_ylim()[1] > 1
-    assert "head 0.10 at first" in alt
 
 
 def test_a_page_holds_every_token_and_underlines_those_that_were_a_surprise():
@@ -138,6 +99,14 @@ def test_a_page_holds_every_token_and_underlines_those_that_were_a_surprise():
     underlined = {(int(line.get_ydata()[0]), *line.get_xdata()) for line in ax.get_lines()}
     assert underlined == {(0, 3, 6), (1, 0, 2)}
     assert "'to sea to ships to', 1.58 nats" in alt
+
+
+def test_a_model_writes_a_page_that_is_longer_than_its_window():
+    lm = small_lm.load()
+    lm.block_size = 16
+    figure, alt = drawn(training_runs.written(generate, lm, lm, temperature=0))
+    assert alt.startswith("temperature 0: 'The captain")
+    assert len(figure.axes[0].patches) == 62
 
 
 def test_the_block_is_drawn_with_the_names_of_its_parts():

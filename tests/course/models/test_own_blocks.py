@@ -11,37 +11,57 @@ import torch.nn.functional as F
 from torch import nn
 
 from course.models import block_comparison, small_lm
-from course.models.modern_lm import Block, apply_rope
+from course.models.modern_lm import Block, apply_rope, causal_mask
 from course.models.own_blocks import OwnBlocksLM
 
 
-class Flat(nn.Module):
-    """A `ModernBlock` as lesson 08 asks for it."""
+class Heads(nn.Module):
+    """A `MultiHeadAttention` as lesson 06 asks for it."""
 
-    def __init__(self, d_model, n_heads, hidden, rotates=True):
+    rotates = False
+
+    def __init__(self, d_model, n_heads):
         super().__init__()
-        self.n_heads, self.rotates = n_heads, rotates
-        self.gain_1, self.gain_2 = (nn.Parameter(torch.ones(d_model)) for _ in range(2))
+        self.n_heads = n_heads
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+
+    def forward(self, x, context=None, mask=None):
+        q, k, v = (W(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v))
+        if self.rotates:
+            q, k = (apply_rope(part, torch.arange(x.shape[1])) for part in (q, k))
+        weights = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(mask, -torch.inf).softmax(-1)
+        return self.W_o((weights @ v).transpose(1, 2).flatten(2)), weights
+
+
+class Rotary(Heads):
+    rotates = True
+
+
+class TransformerBlock(nn.Module):
+    """As lesson 08 asks for it."""
+
+    def __init__(self, attention, d_model, hidden):
+        super().__init__()
+        self.attention = attention
+        self.gain_1, self.gain_2 = (nn.Parameter(torch.ones(d_model)) for _ in range(2))
         self.W_gate, self.W_up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
         self.W_down = nn.Linear(hidden, d_model, bias=False)
 
-    def forward(self, x):
+    def forward(self, x, mask=None):
         def norm(x, gain):
             return x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * gain
 
-        a = norm(x, self.gain_1)
-        q, k, v = (W(a).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v))
-        if self.rotates:
-            q, k = (apply_rope(part, torch.arange(x.shape[1])) for part in (q, k))
-        x = x + self.W_o(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+        x = x + self.attention(norm(x, self.gain_1), mask=mask)[0]
         a = norm(x, self.gain_2)
         return x + self.W_down(F.silu(self.W_gate(a)) * self.W_up(a))
 
 
-class Broken(Flat):
-    def forward(self, x):
+class Broken(TransformerBlock):
+    def forward(self, x, mask=None):
         raise RuntimeError("too long")
+
+
+PARTS = Heads, Rotary, causal_mask
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +69,10 @@ def shipped():
     return small_lm.load()
 
 
-@pytest.mark.parametrize("block", [Flat, Block])
+@pytest.mark.parametrize("block", [TransformerBlock, Broken])
 def test_with_the_trained_weights_it_is_the_small_model(block, shipped):
     ids = shipped.encode("The boat reached the river bank")[None]
-    model = OwnBlocksLM(block, weights=shipped)
+    model = OwnBlocksLM(block, *PARTS, weights=shipped)
     with torch.no_grad():
         torch.testing.assert_close(model(ids), shipped(ids), atol=1e-4, rtol=1e-4)
     back = model.to_small_lm()
@@ -62,20 +82,20 @@ def test_with_the_trained_weights_it_is_the_small_model(block, shipped):
 
 
 def test_a_block_that_fails_is_replaced_and_this_is_printed(capsys):
-    model = OwnBlocksLM(Broken, n_blocks=1)
+    model = OwnBlocksLM(Broken, *PARTS, n_blocks=1)
     assert isinstance(model.blocks[0], Block)
-    assert capsys.readouterr().out == "With the course's ModernBlock, because yours fails in the model: too long\n"
+    assert capsys.readouterr().out == "With the course's blocks, because yours fail in the model: too long\n"
 
 
 def test_weights_are_random_from_the_seed_and_other_random_numbers_stay_the_same():
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    one, same, other = (OwnBlocksLM(Flat, seed=seed, d_model=24, n_blocks=2) for seed in (1, 1, 2))
+    one, same, other = (OwnBlocksLM(TransformerBlock, *PARTS, seed=seed, d_model=24, n_blocks=2) for seed in (1, 1, 2))
     assert torch.equal(torch.rand(3), expected)
     assert torch.equal(one.tokens.weight, same.tokens.weight)
     assert not torch.equal(one.tokens.weight, other.tokens.weight)
-    assert [block.rotates for block in one.blocks] == [True, True]
+    assert [block.attention.rotates for block in one.blocks] == [True, True]
     with pytest.raises(RuntimeError, match=r"size mismatch|Missing"):
         one.to_small_lm()
 

@@ -12,7 +12,7 @@ from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
 from tests.support.repository import LESSONS, ROOT
 
-SLOW = ("beam_search", "train")
+SLOW = ("beam_search",)
 NAMES = [
     (lesson, name)
     for lesson in LESSONS

@@ -196,7 +196,7 @@ def test_examples_of_one_name_are_one_row(learner):
     learner.run("begin('08_training')")
     learner.names["learning_rate"] = lambda step, warmup, total, peak, floor=0.0: 7.0
     text = learner.run("check(learning_rate, full=True)")
-    exercise = load_lesson(ROOT / "grader_tests" / "08_training").exercises["learning_rate"]
+    exercise = load_lesson(ROOT / "grader_tests" / "08_training").steps["learning_rate"]
     names = [example.name for example in exercise.examples]
     assert len(names) < len(list(exercise.visible()))
     assert [text.count(f"  ✗ {name}") for name in names] == [1] * len(names)
