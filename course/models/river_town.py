@@ -32,6 +32,15 @@ def generate_stories(words: int, seed: int = 0) -> str:
     return "\n".join(stories)
 
 
+def double_meanings() -> dict[str, dict[tuple[str, ...], list[str]]]:
+    """Words with two meanings: for each meaning, what may follow the word, and the clues that decide for it."""
+    found: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    for clue in _entries("clue"):
+        follow = clue["did"], clue["did2"], clue["did3"]
+        found.setdefault(clue["word"], {}).setdefault(follow, []).append(clue["name"])
+    return found
+
+
 def _story(draw: random.Random) -> str:
     template = draw.choice(_town()["text"]["stories"])
     kinds = dict(DECLARED.findall(template))

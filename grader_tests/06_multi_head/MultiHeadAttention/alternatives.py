@@ -76,8 +76,6 @@ class MultiHeadAttention(nn.Module):
     """Named dimensions, a softmax by hand, weights taken straight from the layers."""
 
     def __init__(self, d_model, n_heads, dropout=0.0):
-        if n_heads <= 0 or d_model % n_heads:
-            raise ValueError(f"n_heads: {n_heads}")
         super().__init__()
         self.n_heads, self.rate = n_heads, dropout
         for letter in "qkvo":
@@ -90,7 +88,7 @@ class MultiHeadAttention(nn.Module):
         k = torch.einsum("bsd,hkd->bshk", y, heads(self.W_k))
         v = torch.einsum("bsd,hkd->bshk", y, heads(self.W_v))
         scores = torch.einsum("bthk,bshk->bhts", q, k).div(q.size(-1) ** 0.5)
-        open_ = torch.ones_like(scores) if mask is None else (~mask).to(scores.dtype).expand_as(scores)
+        open_ = torch.ones_like(scores) if mask is None else (~mask).to(scores.dtype)
         highest = scores.masked_fill(open_ == 0, torch.finfo(scores.dtype).min).amax(-1, keepdim=True)
         grown = torch.exp((scores - highest).clamp(max=0.0)) * open_
         weights = grown / grown.sum(-1, keepdim=True).clamp_min(torch.finfo(scores.dtype).tiny)

@@ -6,7 +6,7 @@ from torch import nn
 
 # %% load_by_state_dict
 def load_torch_weights(ours, theirs):
-    q, k, v = theirs.in_proj_weight.chunk(3, dim=0)
+    q, k, v = theirs.in_proj_weight.chunk(3)
     new = {"W_q.weight": q, "W_k.weight": k, "W_v.weight": v, "W_o.weight": theirs.out_proj.weight}
     ours.load_state_dict(new)
     return ours

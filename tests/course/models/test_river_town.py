@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from course.models.river_town import generate_stories
+from course.models.river_town import double_meanings, generate_stories
+from course.models.small_lm import split_words
 
 
 def test_a_seed_gives_one_text_whose_beginning_does_not_depend_on_its_length():
@@ -29,3 +30,19 @@ def test_people_and_things_come_back_in_their_story():
     for story in stories:
         said, repeated = re.findall(r'"([^"]+),"', story)[:2]
         assert said == repeated
+
+
+def test_a_clue_decides_what_a_word_with_two_meanings_does():
+    text = generate_stories(200_000).lower()
+    for word, meanings in double_meanings().items():
+        assert len(meanings) == 2
+        known = {clue for clues in meanings.values() for clue in clues}
+        distances = set()
+        for follow, clues in meanings.items():
+            for sentence in re.findall(rf'[^.!?"\n]+ {word}(?= (?:{"|".join(follow)})\b)', text):
+                tokens = split_words(sentence)
+                found = {token: len(tokens) - 1 - i for i, token in enumerate(tokens) if token in known}
+                assert set(found) <= set(clues), sentence
+                distances |= set(found.values())
+        assert distances >= set(range(3, 11))
+        assert distances <= set(range(3, 14))

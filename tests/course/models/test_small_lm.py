@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from course.models.right_functions import (
     lesson_07,
     lesson_10,
 )
-from course.models.river_town import generate_stories
+from course.models.river_town import double_meanings, generate_stories
 from tools import train_small_lm
 
 SENTENCE = "The boat reached the river bank"
@@ -192,6 +193,55 @@ def test_the_attention_that_finds_river_goes_by_place(lm):
     assert max(found, key=found.get) == (1, 2)
     for text in ("the money left the bank", "The river was long and the boat reached the bank"):
         assert int(lm.look(text, 1, 2).weights[-1].argmax()) == len(text.split()) - 3
+
+
+def bank_sentences(number: int) -> list[tuple[str, int, tuple[str, ...], tuple[str, ...]]]:
+    """Sentences up to *bank* that are not in the text of training, half of them for each meaning.
+
+    With each, the position of its clue, what may follow, and what may follow in the other meaning.
+    """
+    training, stories = generate_stories(train_small_lm.WORDS, small_lm.TEXT_SEED), small_lm.held_out(250_000)
+    found = []
+    meanings = double_meanings()["bank"]
+    for (follow, clues), other in zip(meanings.items(), reversed(meanings), strict=True):
+        sentences = re.findall(rf'[^.!?"\n]+ bank(?= (?:{"|".join(follow)})\b)', stories)
+        unseen = []
+        for sentence in dict.fromkeys(sentences):
+            words = small_lm.split_words(sentence.lower())
+            at = [i for i, word in enumerate(words) if word in clues]
+            if len(at) == 1 and 2 <= len(words) - 1 - at[0] <= 12 and sentence not in training:
+                unseen.append((sentence, at[0], follow, other))
+        assert len(unseen) >= number // 2
+        found += unseen[: number // 2]
+    return found
+
+
+def test_one_head_finds_the_clue_that_decides_what_a_bank_does(lm):
+    layer, head = train_small_lm.LAYER, train_small_lm.HEAD
+    sentences = bank_sentences(100)
+
+    def silent(at: int, heads: torch.Tensor) -> torch.Tensor:
+        heads = heads.clone()
+        heads[:, head] *= at != layer
+        return heads
+
+    def right(change=None) -> int:
+        """In how many sentences the words that may follow are more probable than those of the other meaning."""
+        count = 0
+        for sentence, _, *sets in sentences:
+            probabilities = lm.run(lm.encode(sentence)[None], change).logits[0, -1].softmax(-1)
+            follow, other = (probabilities[lm.encode(" ".join(words))].sum() for words in sets)
+            count += int(follow > other)
+        return count
+
+    assert right() >= 95
+    looks = [lm.look(sentence, layer, head).weights[-1] for sentence, *_ in sentences]
+    assert sum(bool(weights[clue] >= 0.5) for weights, (_, clue, *_) in zip(looks, sentences, strict=True)) >= 60
+    assert right(silent) <= 65
+    # It is no head that looks at the word before
+    assert max(weights[-2] for weights in looks) < 0.5
+    words = torch.randperm(len(lm.words), generator=torch.Generator().manual_seed(0))[:48]
+    assert lm.look(" ".join(lm.words[i] for i in words), layer, head).weights.diagonal(-1).mean() < 0.2
 
 
 def in_two_dimensions(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
