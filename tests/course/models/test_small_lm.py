@@ -462,8 +462,9 @@ def test_names_that_do_not_fit_are_refused(lm):
 def test_training_makes_a_file_of_this_form(tmp_path: Path, lm, capsys):
     text = generate_stories(3000)
     words = train_small_lm.vocabulary(text)
-    model = train_small_lm.train(words, text, steps=2)
-    notes = train_small_lm.write(model, words, text, 1.0, tmp_path / "made.safetensors", unseen=text)
+    model = train_small_lm.with_the_weights_of(lm, words)
+    train_small_lm.train(model, text, steps=2)
+    notes = train_small_lm.write(model, text, 1.0, tmp_path / "made.safetensors", unseen=text)
     made = load_file(tmp_path / "made.safetensors")
     assert {name: weight.shape[1:] for name, weight in made.items()} == {
         name: weight.shape[1:] for name, weight in lm.state_dict().items()
