@@ -21,7 +21,7 @@ from ..course_dir.lessons import list_lessons
 from ..exercises import exercise
 
 REFERENCE, ROAD, README = Path("docs") / "exercise-reference.md", Path("docs") / "course.md", Path("README.md")
-CORE = ("01", "08")  # the first and the last lesson of the core
+CORE = ("00", "08")  # the first and the last lesson of the core
 
 
 def tables() -> dict[str, str]:
