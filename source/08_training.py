@@ -24,7 +24,7 @@ import math
 import torch
 import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, sliders, small_lm, solution
-from course.models.own_blocks import OwnBlocksLM
+from course.models.own_blocks import OwnBlocksLM, with_repeats
 from course.notebook.progress_bars import TrainingProgress
 from torch import nn
 
@@ -58,8 +58,8 @@ print(untrained.decode(train_ids[:60]), "…\n")
 print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out; {N} in the vocabulary")
 
 # %% [markdown]
-# A small program makes the stories from templates, so a low loss is easier here than in English. The model never trains on those
-# that are **held out**, because it might learn its text by heart and predict others badly, which is called **overfitting**.
+# A small program makes the stories from templates, so a low loss is easier here than in English. Some are **held out**: the model
+# never trains on them. If it learns its own text by heart, it predicts these badly, which is called **overfitting**.
 #
 # Training reads **windows** of $T$ tokens from random places. With $w_i$ for token $i$ of the text and $s$ for the start:
 #
@@ -99,13 +99,13 @@ predict("the predictions in a window", ...)
 # $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
 #    p_{b,t} = \operatorname{softmax}(\mathbf{z}_{b,t}) $$
 #
-# Here $\mathbf{z}_{b,t}$, `(N,)`, are the logits at position $t$ of window $b$, $y_{b,t}$ is the target, and $C$ are the positions
-# that count: those with a certain target, usually −100, are skipped, such as padding. This loss is called **cross-entropy**; its
-# unit is the **nat**.
+# Here $\mathbf{z}_{b,t}$, `(N,)`, are the logits at position $t$ of window $b$, and $y_{b,t}$ is the target. $C$ is the set of the
+# $|C|$ positions that count: padding has a special target, usually −100, and is skipped. This loss is called **cross-entropy**;
+# its unit is the **nat**.
 #
 # ### Predict: a model that knows nothing
 #
-# A model gives each of the 952 tokens the same probability. What is its loss?
+# A model gives each of the 1,001 tokens the same probability. What is its loss?
 
 # %%
 # The loss in nats
@@ -128,8 +128,8 @@ def language_model_loss(logits: torch.Tensor, targets: torch.Tensor, ignore_inde
     """Mean negative log-likelihood of the targets, in nats.
 
     logits: (B, T, N), targets: int64 (B, T). Returns (): the mean over the targets that are not ignore_index, which may
-    be any number. If all are, the loss is 0, its gradient is 0, and backward() works. Right to 0.01 for logits as large
-    as 1e4. Not allowed: cross_entropy, nll_loss.
+    be any number. If every target is ignore_index, the loss is 0 (not 0 / 0), its gradient is 0, and backward() works.
+    Right to 0.01 for logits as large as 1e4. Not allowed: cross_entropy, nll_loss.
     """
     ### BEGIN SOLUTION
     counts = targets != ignore_index
@@ -148,8 +148,8 @@ grade(language_model_loss)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# What is a good loss? Three **baselines** only count: in *uniform* all tokens are equally likely, in *unigram* each is as likely as
-# it is frequent, and in *bigram* as it is frequent *after the token before it*.
+# What is a good loss? Three **baselines** need no training: in *uniform* all tokens are equally likely, in *unigram* each is as
+# likely as it is frequent, and in *bigram* as it is frequent *after the token before it*.
 
 
 # %% tags=["code"]
@@ -188,18 +188,18 @@ figures.show(figures.training_runs.surprises(language_model_loss, held_out[:24],
 figures.show(figures.training.block())
 
 # %% [markdown]
-# A **residual connection** adds what a part computes to the part's input, so gradients reach the first layer directly. A **norm**
-# keeps the size of that input. A stack of blocks is a **transformer**. Most open models of today fill the boxes differently from
-# GPT-2:
+# A **residual connection** adds what a part computes to $\mathbf{X}$, so gradients reach the first layer directly. A **norm** gives
+# the vectors that a part reads one size. A stack of blocks is a **transformer**. Most open models of today fill the boxes
+# differently from GPT-2:
 #
 # | | GPT-2 (2019) | since [Llama](https://arxiv.org/abs/2302.13971) (2023) |
 # |---|---|---|
 # | norm | LayerNorm, which also subtracts the mean | [RMSNorm](https://arxiv.org/abs/1910.07467) |
-# | MLP | two layers, GELU between them | [SwiGLU](https://arxiv.org/abs/2002.05202) |
+# | MLP | two layers, a curve (GELU) between | [SwiGLU](https://arxiv.org/abs/2002.05202) |
 # | positions | a learned table, added | RoPE |
 # | biases | yes | none |
 #
-# You build today's. **RMSNorm** divides a vector by its *root mean square* and multiplies each entry by a learned gain,
+# You build today's. **RMSNorm** divides a vector by its *root mean square* and multiplies ($\odot$) each entry by a learned gain,
 # $\boldsymbol{\gamma}$ `(D,)`. With $d$ for `D`:
 #
 # $$ \operatorname{norm}(\mathbf{x}) = \frac{\mathbf{x}}{\sqrt{\tfrac1d \sum_i x_i^2 + 10^{-6}}} \odot \boldsymbol{\gamma} $$
@@ -222,20 +222,20 @@ def rms_norm(x: torch.Tensor, gain: torch.Tensor) -> torch.Tensor:
 check(rms_norm)
 
 # %% [markdown]
-# In **SwiGLU**, one layer (*up*) computes `hidden` numbers, a second the **gates** that let much or little of each through, and a
-# third (*down*) leads back to the width:
+# In **SwiGLU**, one layer (*up*) computes `hidden` numbers, a second (*gate*) the factors that let much or little of each through,
+# and a third (*down*) leads back to the width:
 #
-# $$ \operatorname{mlp}(\mathbf{x}) = \mathbf{W}_{\text{down}} \bigl( \operatorname{silu}(\mathbf{W}_{\text{gate}}\, \mathbf{x}) \odot
-#    \mathbf{W}_{\text{up}}\, \mathbf{x} \bigr), \qquad \operatorname{silu}(z) = z \cdot \operatorname{sigmoid}(z) $$
+# $$ \operatorname{mlp}(\mathbf{x}) = \bigl( \operatorname{silu}(\mathbf{x} \mathbf{W}_{\text{gate}}) \odot
+#    \mathbf{x} \mathbf{W}_{\text{up}} \bigr) \mathbf{W}_{\text{down}}, \qquad \operatorname{silu}(z) = \frac{z}{1 + e^{-z}} $$
 #
 # ### Exercise: `TransformerBlock(attention, d_model, hidden)`
 #
 # *Difficulty ★★☆, importance ●●●, about 10 minutes.*
 #
 # Build the block round a given attention, such as `RotarySelfAttention(96, 4)`, kept as `self.attention`. It is called as
-# `attention(x, mask=mask)` and returns output and weights. The other parameters are `gain_1` and `gain_2`, `(D,)`, ones at first,
-# and three `nn.Linear` without bias: `W_gate` and `W_up` from `D` to `hidden`, `W_down` back to `D`. You may call your `rms_norm`,
-# and `F.silu`.
+# `attention(x, mask=mask)` and returns output and weights. `gain_1` and `gain_2` are tensors of ones, `(D,)`, which
+# `nn.Parameter(…)` makes parameters. Three `nn.Linear` have no bias: `W_gate` and `W_up` from `D` to `hidden`, `W_down` back to
+# `D`. You may call your `rms_norm`, and `F.silu`.
 #
 # **Worked example.** One position, $\mathbf{x} = (1, 7)$, so $\operatorname{norm}(\mathbf{x}) = (0.2, 1.4)$. If attention returns
 # its input, $\mathbf{x}$ becomes $(1.2, 8.4)$. If `W_down` is all 0, the block returns this.
@@ -285,15 +285,16 @@ grade(TransformerBlock)
 # %% [markdown]
 # ### The model, made of your parts
 #
-# A table has a vector for each token. Three blocks follow: block 0 has your attention of lesson 6, the others that of lesson 7,
-# and all your `causal_mask`. After a last norm, the logits are dot products with the rows of the table. With the weights of lesson
-# 0's model, and with random ones:
+# A table has a vector for each token. Three blocks follow: block 0 goes by words alone, with your attention of lesson 6, the others
+# also by positions, with that of lesson 7. All have your `causal_mask`. After a last norm, the logits are dot products with the
+# rows of the table. With the weights of lesson 0's model, and with random ones:
 
 # %% tags=["model"]
-parts = TransformerBlock, MultiHeadAttention, RotarySelfAttention, causal_mask
+parts = TransformerBlock, MultiHeadAttention, RotarySelfAttention, causal_mask  # yours, or the course's if not here
 window, answers = held_out.cpu()[None, :64], held_out.cpu()[None, 1:65]
-for name, weights in {"trained": small_lm.load(), "random": untrained}.items():
-    loss, built_in = (language_model_loss(m(window), answers) for m in (OwnBlocksLM(*parts, weights=weights), weights))
+for name, lm in {"trained": small_lm.load(), "random": untrained}.items():
+    own = OwnBlocksLM(*parts, weights=lm)
+    loss, built_in = language_model_loss(own(window), answers), language_model_loss(lm(window), answers)
     print(f"{name:8} weights: loss {loss:.4f} with your parts, {built_in:.4f} with the built-in")
 
 # %% [markdown]
@@ -312,11 +313,11 @@ sliders.slider(figures.training_runs.descend)
 
 # %% [markdown]
 # An optimizer takes this step. The usual one for transformers is **AdamW**, lesson 4's Adam with **weight decay**: each step also
-# draws all parameters a little towards 0. (Some models, such as [Kimi K2](https://arxiv.org/abs/2507.20534) of July 2025, use
-# [Muon](https://kellerjordan.github.io/posts/muon/) for matrices: its steps are equally long in all directions.)
+# draws all parameters a little towards 0. (A newer one for matrices is [Muon](https://kellerjordan.github.io/posts/muon/), which
+# trained [Kimi K2](https://arxiv.org/abs/2507.20534) in 2025.)
 #
-# Against odd batches, the gradient is **clipped**: if that of *all* parameters, as one vector, is longer than 1, it is shortened to
-# length 1. And since `backward()` *adds* to `.grad`, a step has six parts:
+# Against unusual batches, the gradient is **clipped**: if that of *all* parameters, as one vector, is longer than 1, it is shortened
+# to length 1. Old gradients must be cleared, because `backward()` *adds* to `.grad`. So a step has six parts:
 #
 # 1. put the model into training mode;
 # 2. clear the old gradients;
@@ -329,7 +330,8 @@ sliders.slider(figures.training_runs.descend)
 #
 # *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
-# Do these six things, with any optimizer. Return the loss of item 3 as a plain `float`. `F.cross_entropy` is allowed here.
+# Do these six things, with any optimizer. Return the loss of item 3 as a plain `float`. You may call your loss, or
+# `F.cross_entropy`, which takes logits `(n, N)` and targets `(n,)`.
 #
 # **Worked example.** Plain gradient descent, `torch.optim.SGD`, with $\eta = 0.1$. The gradient $(3, 4)$ has the length 5, so it is
 # clipped to $(0.6, 0.8)$, and the parameters move by $(-0.06, -0.08)$. $(0.3, 0.4)$ would not be clipped.
@@ -388,14 +390,14 @@ figures.show(figures.training_runs.one_batch(small, train_step, language_model_l
 # $$ w_{t+1} \sim \operatorname{softmax}\!\left( \frac{\mathbf{z}_t(w_0, \dots, w_t)}{\tau} \right) $$
 #
 # $\tau = 0$ means the likeliest token, which is called **greedy**. A model writes in eval mode, where dropout is off, and under
-# `torch.no_grad()`, which saves memory. Neither does the other's work.
+# `torch.no_grad()`, which saves memory. Neither replaces the other.
 #
 # ### Exercise: `generate(model, prompt, n_tokens, temperature=1.0, generator=None)`
 #
 # *Difficulty ★★★, importance ●●●, about 15 minutes.*
 #
 # Continue several texts, `(B, T)`, by `n_tokens` each. Show the model at most the *last* `block_size` tokens, its **context
-# length**. Draw with `generator`; it is on the CPU, so move the probabilities there. Leave the model in the mode in which it was.
+# length**. Draw with `torch.multinomial` and `generator`, on the CPU. Leave the model in the mode in which it was.
 #
 # **Worked example.** A model predicts 1 after 0, 2 after 1, 3 after 2, and 0 after 3. Greedy, with the prompts $(0)$ and $(2)$ and
 # five tokens to add, the rows become $(0, 1, 2, 3, 0, 1)$ and $(2, 3, 0, 1, 2, 3)$.
@@ -444,19 +446,21 @@ grade(generate)
 # %% [markdown]
 # ## 6. It learns to write
 #
-# Training is your step, many times. The learning rate rises over the first tenth of the steps, the **warm-up**, because the first
-# gradients are large and change quickly. Then it falls along half a cosine, so that the parameters settle.
+# Training is your step, many times. The learning rate (`learning_rate` is given, or an extra below) rises over the first tenth of
+# the steps, the **warm-up**, because Adam's averages are over few batches then. It falls along half a cosine, so that the
+# parameters settle.
 
 
 # %% tags=["code"]
 def train(model, data, steps, batch_size, generator, peak=4e-3):
-    """Train a model on a text (L,); returns the loss of each step."""
+    """Train a model on a text (L,), and on words that repeat; returns the loss of each step."""
     optimizer = torch.optim.AdamW(model.parameters())
     losses = []
     for step in range(steps):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, steps // 10, steps, peak)
         inputs, targets = get_batch(data, model.block_size, batch_size, generator)
+        inputs, targets = with_repeats(inputs, targets, N, generator)  # in every fourth row
         losses.append(train_step(model, optimizer, inputs, targets))
     return losses
 
@@ -471,8 +475,9 @@ def evaluate(model, inputs, targets):
 
 
 # %% [markdown]
-# Your model begins with random weights, but $\mathbf{W}_k = \mathbf{W}_q$: equal words attract each other from the start, which
-# saves steps. While it trains, it continues the prompt of lesson 0:
+# One row in four is random words that repeat, so that heads learn to look back. The first weights are random, but
+# $\mathbf{W}_k = \mathbf{W}_q$ and $\mathbf{W}_o = \mathbf{W}_v^\top$: words attend to equal words and copy them, from which such
+# heads form sooner. While your model trains, it continues the prompt of lesson 0:
 
 # %% tags=["model"]
 # Takes about 60 seconds
@@ -501,8 +506,9 @@ seen = seen_at, held_out_losses
 figures.show(figures.training_runs.course_of_training(training_losses, seen, lines))
 
 # %% [markdown]
-# The model first learns how frequent tokens are, then pairs. Below the bigram baseline it *must* use more than the last token, and
-# that takes attention. The curves stay close, because it sees each part of the text less than twice.
+# The model first learns how frequent tokens are, then pairs. Far below the bigram baseline, it uses more than the last token,
+# through attention. The training loss is higher because nobody can guess random words before they repeat. There is little
+# overfitting: with READS windows of 64 tokens, it reads each token of the stories about TIMES on average.
 
 # %% tags=["picture"]
 # @title Slider: what your model writes at each temperature
@@ -514,7 +520,7 @@ sliders.slider(figures.training_runs.written, generate, model, untrained)
 # %% tags=["model"]
 mine = model.to_small_lm()
 small_lm.keep(mine, made_with=[TransformerBlock, train_step])
-for name, each in {"your model": mine, "the course's, after five times as many steps": small_lm.load()}.items():
+for name, each in {"your model": mine, "the course's, trained for longer": small_lm.load()}.items():
     print(f"{each.loss(small_lm.held_out(1_000)):.2f} nats per token on held-out stories: {name}")
 
 # %% tags=["picture"]
@@ -682,7 +688,7 @@ keepsake(figures.training_runs.to_keep(mine))
 #
 # 1. A text contains its own targets: at each position, the next token.
 # 2. The loss is the mean surprise in nats; counting gives baselines.
-# 3. A block adds attention and an MLP to its input, each of what is normalised.
+# 3. A block adds to its input what attention finds, then what an MLP computes; both read normalised vectors.
 # 4. A step clears gradients, computes the loss, differentiates, clips, and moves the parameters.
 # 5. A falling curve proves little: look at step 0, overfit one batch, measure on held-out text.
 #

@@ -949,7 +949,7 @@ grade(GroupedQueryAttention)
 #
 # ### Predict: half the keys (extra)
 #
-# The model has 4 heads and a held-out loss of about 0.9 nats on these texts; guessing among its 952 words costs $\ln 952
+# The model has 4 heads and a held-out loss of about 0.9 nats on these texts; guessing among its 1,001 words costs $\ln 1001
 # \approx 6.9$. In all layers, give heads 0 and 1 the mean of their keys and the mean of their values, and heads 2 and 3
 # likewise. What is the loss now?
 

@@ -727,7 +727,7 @@ grade(min_p)
 # ### Predict: at a high temperature
 #
 # After "The boat reached the river", the course's small model, at temperature 1, gives nearly all the probability to seven
-# tokens. With $\tau = 2$, how many of its 952 tokens does top-p with $p = 0.9$ keep?
+# tokens. With $\tau = 2$, how many of its 1,001 tokens does top-p with $p = 0.9$ keep?
 
 # %%
 # Tokens kept: "about 7", "about 20" or "more than 100"
@@ -740,7 +740,7 @@ for tau in (0.5, 1.0, 2.0):
     print(f"temperature {tau}: top-p 0.9 keeps {kept[0]:3} tokens, min-p 0.1 keeps {kept[1]}")
 
 # %% [markdown]
-# A high temperature makes the tail heavier: 945 tokens get a little each, and together too much for top-p to ignore. Min-p looks
+# A high temperature makes the tail heavier: 994 tokens get a little each, and together too much for top-p to ignore. Min-p looks
 # only at the ratio to the most probable token, and its authors recommend it for high temperatures. Whether the texts are better is
 # another question: [Schaeffer et al. 2025](https://arxiv.org/abs/2506.13681) examined the evidence again, and found no advantage
 # in quality or diversity over the older rules.

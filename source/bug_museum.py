@@ -64,6 +64,36 @@ def verdict(repaired, seen):
 
 
 # %% [markdown]
+# ## Nine curves
+#
+# Before you enter: a small model, like lesson 8's, was trained nine times, each time with one bug. All else is right. The held-out
+# loss is measured without the bug, but the model without a mask has none there, either. Which bugs would you notice if you saw
+# only the training loss, without the grey curve?
+
+# %% tags=["picture"]
+from course import figures
+from course.models import training_bugs
+
+figures.show(figures.training.training_bugs(training_bugs.load()))
+
+# %% [markdown]
+# <details><summary>What the curves show</summary>
+#
+# - **Too good to be true** (3, 5, 8). Without the shift, the model repeats what it reads; a batch that is always the same is learned
+#   by heart. In both, the held-out loss rises. Without a mask the model sees the next token in both measurements, so both losses are
+#   low, and only the text that it writes gives the bug away.
+# - **Stuck** (2, 6, 7). With `zero_grad` after `backward`, there are no gradients when the optimizer steps. After a softmax the
+#   logits are from 0 to 1, and the loss cannot fall more than 1 below the uniform baseline. In 7, nearly every target belongs to
+#   another position, so only frequencies can be learned: a curve that stops at a baseline shows what the model does not get.
+# - **Merely worse** (1, 4, 9). Without the grey curve you would hardly notice these. In 4 the model learns the token after the next
+#   one; if the measurement had the same bug, both curves would look right.
+#
+# Four checks find most of the nine: the loss before the first step, a single batch learned by heart, logits before a token that you
+# change, and the baselines. For those that are merely worse, keep the curve of a training that you trust.
+#
+# </details>
+
+# %% [markdown]
 # ## 1. The loss or the accuracy is too good to be true
 #
 # ### Accuracy of 100 %

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .base import grid, row, with_alt_text
-from .lines import note
+from .lines import in_words, level, losses, note
 from .panels import frame, heat_map, never_seen
 from .shapes import arrow, cell, rounded, write
 from .style import (
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..models.block_comparison import Comparison
+    from ..models.training_bugs import Recorded
 
 
 def batch(inputs: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> Figure:
@@ -232,6 +233,39 @@ def comparison(recorded: Comparison) -> Figure:
         f"Right, the losses after {recorded.seconds:.0f} CPU seconds, mean and range: {details}.",
         f"{recorded.title} Left: held-out loss while training, thin lines are seeds, thick lines means. Right: after "
         f"{recorded.seconds:.0f} CPU seconds, points are seeds, bars are means; dotted: the plain mean.",
+    )
+
+
+def training_bugs(recorded: Recorded) -> Figure:
+    """The recorded losses of trainings with a bug, one panel each, beside those without a bug."""
+    figure, panels = grid(len(recorded.runs), 3, width=3.3, height=2.4)
+    top = 1.2 * max(recorded.baselines.values())
+    for place, (ax, (bug, run)) in enumerate(zip(panels, recorded.runs.items(), strict=True)):
+        ends = f"{run.training[1][-1]:.2f}, held out {run.held_out[1][-1]:.2f}"
+        losses(
+            {"training": run.training, "held out": run.held_out},
+            ax=ax,
+            names="none",
+            ylabel="" if place % 3 else "loss in nats",
+            title=f"{place + 1}. {bug}\n{ends}",
+            top=top,
+        )
+        ax.plot(*recorded.right.training, color=GREY, linestyle=LINES[1], linewidth=1.3, zorder=1, label="no bug")
+        ax.set_xlabel("step" if place >= len(panels) - 3 else "")
+        for name, height in recorded.baselines.items():
+            level(ax, height, "" if place else name)
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=3, frameon=False, fontsize=SMALL
+    )
+    found = "; ".join(
+        f"{bug}: {in_words({'training': run.training, 'held out': run.held_out})}" for bug, run in recorded.runs.items()
+    )
+    right = in_words({"training": recorded.right.training})
+    return with_alt_text(
+        figure,
+        f"{len(panels)} panels of loss against step. {found}. Without a bug: {right}.",
+        f"Recorded on {recorded.date}. Above each panel: the training loss at the end, and the held-out loss. Dotted: "
+        f"the baselines of lesson 8. Losses above {top:.0f} are cut off.",
     )
 
 

@@ -4,6 +4,7 @@
     model = OwnBlocksLM(*parts, weights=small_lm.empty())
     model(ids)              # logits (B, T, N)
     model.to_small_lm()     # the same weights in the model that `small_lm.keep` takes
+    with_repeats(inputs, targets, N, generator)  # a batch, with random words that repeat in one row of four
 
 A `TransformerBlock` has other names for its parameters than `modern_lm.Block`, whose names are the values of `NAMES`.
 """
@@ -21,6 +22,21 @@ from .modern_lm import ROTATES, Block, ModernLM, RMSNorm
 
 NAMES = {"gain_1": "norm_1.gain", "gain_2": "norm_2.gain"}
 NAMES |= {f"W_{name}.weight": f"mlp.W_{name}.weight" for name in ("gate", "up", "down")}
+
+
+PERIODS = 3, 12  # of the rows that repeat: the shortest and the longest
+
+
+def with_repeats(inputs: Tensor, targets: Tensor, n_tokens: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return a batch, (B, T) each, with random tokens that repeat in the first quarter of its rows.
+
+    Heads that continue repetitions form sooner if there are many. The generator is on the CPU.
+    """
+    rows, T = len(inputs) // 4, inputs.shape[1]
+    periods = torch.randint(PERIODS[0], PERIODS[1] + 1, (rows, 1), generator=generator)
+    drawn = torch.randint(n_tokens, (rows, T + 1), generator=generator)
+    repeated = drawn.gather(1, torch.arange(T + 1) % periods).to(inputs.device)
+    return torch.cat([repeated[:, :-1], inputs[rows:]]), torch.cat([repeated[:, 1:], targets[rows:]])
 
 
 class OwnBlocksLM(nn.Module):

@@ -59,7 +59,8 @@ class Windowed(_Model):
     """Predicts by all tokens so far, in a running sum with a weight for each position.
 
     Parameters: tokens.weight (N, D), places.weight (block_size, D), out.weight (N, D). Dropout applies to the input of
-    `out`, in training mode only; with `batch_norm`, `inner.norm` keeps running statistics.
+    `out`, in training mode only; with `batch_norm`, `inner.norm` keeps running statistics. With `traced`, logits are
+    times a tensor that is 1 and no parameter: its gradient shows that `backward()` ran, even if all others are cleared.
     """
 
     def __init__(
@@ -69,9 +70,11 @@ class Windowed(_Model):
         block_size: int,
         dropout: float = 0.0,
         batch_norm: bool = False,
+        traced: bool = False,
         contrary: str = "",
     ) -> None:
         super().__init__(block_size, contrary)
+        self.trace = torch.ones(1, requires_grad=True) if traced else None  # no buffer, which `double()` would replace
         self.tokens, self.places = nn.Embedding(n_tokens, width), nn.Embedding(block_size, width)
         norm = nn.BatchNorm1d(width, affine=False) if batch_norm else nn.Identity()
         self.inner = nn.ModuleDict({"norm": norm, "dropout": nn.Dropout(dropout)})
@@ -81,7 +84,7 @@ class Windowed(_Model):
         seen = (self.tokens(ids) * self.places.weight[: ids.shape[1]]).cumsum(1).tanh()
         seen = self.inner["norm"](seen.transpose(1, 2)).transpose(1, 2)
         logits: Tensor = self.out(self.inner["dropout"](seen))
-        return logits
+        return logits if self.trace is None else logits * self.trace
 
 
 class Slope(_Model):

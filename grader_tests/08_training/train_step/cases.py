@@ -47,8 +47,23 @@ def moved_or_ready(draw):
     A right step may clear its gradients afterwards, but then it has moved the model. A step that moves nothing either
     leaves gradients, so that only the optimizer's step is missing, or has none.
     """
-    state = window_state(draw, sharpness=0.3)
-    s = Script(model=windowed(state), ids=draw.integers(0, 6, 4, 3), targets=draw.integers(0, 6, 4, 3))
+    state, ids, targets = window_state(draw, sharpness=0.3), draw.integers(0, 6, 4, 3), draw.integers(0, 6, 4, 3)
+    s = Script(model=windowed(state), ids=ids, targets=targets)
+    s.call(helper("attribute"), s.model, "out", name="out")
+    s.call(helper("attribute"), ref("out"), "weight", name="gets a gradient")
+    case = _moved_or(s, state)
+    return case.label("whether train_step moves the model's last matrix, or leaves a gradient for it")
+
+
+def moved_or_traced(state, ids, targets):
+    """Whether a step moves a matrix of the model, or ran `backward()`: of two that move nothing, one does not."""
+    s = Script(model=windowed(state, traced=True), ids=ids, targets=targets)
+    s.call(helper("attribute"), s.model, "trace", name="gets a gradient")
+    return _moved_or(s, state).label("whether train_step moves the model's last matrix, or at least calls backward()")
+
+
+def _moved_or(s, state):
+    """Whether a step moves the model's last matrix, or what "gets a gradient" has one afterwards."""
     s.call(helper("optimizer"), s.model, "SGD", name="optimizer", lr=0.5)
     s.call(EXERCISE, s.model, ref("optimizer"), s.ids, s.targets)
     # A loss of 0 adds 0 to each gradient, and makes one where there is none
@@ -56,13 +71,14 @@ def moved_or_ready(draw):
     s.call(
         helper("backward"), s.call(method(s.call(method(ref("logits"), "sum"), name="sum"), "mul"), 0.0, name="zero")
     )
-    s.call(helper("attribute"), s.model, "out", name="out")
-    s.call(helper("attribute"), ref("out"), "weight", name="weight")
-    s.call(method(s.call(helper("attribute"), ref("weight"), "grad", name="grad"), "abs"), name="gradient")
+    s.call(helper("attribute"), s.model, "out", name="last")
+    s.call(helper("attribute"), ref("last"), "weight", name="weight")
+    s.call(method(s.call(helper("attribute"), ref("gets a gradient"), "grad", name="grad"), "abs"), name="gradient")
+    s.call(method(ref("gradient"), "max"), name="largest")
     s.call(method(s.call(method(ref("weight"), "detach"), name="after"), "sub"), state["out.weight"], name="moved")
-    s.call(method(s.call(method(ref("moved"), "abs"), name="distance"), "add"), ref("gradient"), name="both")
-    s.call(method(s.call(method(ref("both"), "max"), name="most"), "gt"), 1e-6, name="any")
-    return s.case(ref("any")).label("whether train_step moves the model's last matrix, or leaves a gradient for it")
+    s.call(method(s.call(method(ref("moved"), "abs"), name="distance"), "max"), name="farthest")
+    s.call(method(s.call(method(ref("farthest"), "add"), ref("largest"), name="both"), "gt"), 1e-6, name="any")
+    return s.case(ref("any"))
 
 
 def shown(state, *, old=False, kind="SGD", **chosen):

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, non_contiguous, ref
 
 from ..common import gentle, window_state, windowed
-from .cases import in_groups, like_its_contrary, moved_or_ready, shown, stepping
+from .cases import in_groups, like_its_contrary, moved_or_ready, moved_or_traced, shown, stepping
 
 STEP = "4. One step"
 
@@ -61,6 +61,12 @@ train_step.example(
 )
 
 
+train_step.example(
+    "gradients are computed",
+    moved_or_traced(gentle(), torch.tensor([[0, 1], [1, 1]]), torch.tensor([[1, 1], [0, 1]])),
+)
+
+
 @train_step.example("Adam")
 def _():
     s = shown(gentle(), kind="Adam", lr=0.1, eps=0.1)
@@ -88,6 +94,7 @@ def _(draw):
         s, text = stepping(draw, sharpness=sharpness, lr=lr)
         yield s.case(ref("after")).label(text)
     yield moved_or_ready(draw)
+    yield moved_or_traced(window_state(draw, sharpness=0.3), draw.integers(0, 6, 4, 3), draw.integers(0, 6, 4, 3))
 
 
 @train_step.criterion("old gradients are cleared", points=1, tries="cleared")

@@ -31,7 +31,7 @@ right.mistake("clears_afterwards", loses="old gradients", clause="cleared").patc
     "You clear the gradients only after the step, so the first step includes whatever was left over from before."
 )
 right.mistake(
-    "clears_between_backward_and_step",
+    "clears_after_backward",
     {"optimizer.zero_grad()": "pass", "loss.backward()": "BACKWARD"},
     loses=("an SGD", "old gradients", "any optimizer"),
 ).for_each(
@@ -39,12 +39,14 @@ right.mistake(
         "loss.backward(); optimizer.zero_grad()",
         "loss.backward(); model.zero_grad()",
         "loss.backward(); optimizer.zero_grad(set_to_none=False)",
-        "optimizer.zero_grad()",
     )
 ).feedback(
-    "The optimizer finds no gradients: you clear them after backward(), or you never call backward(). Clear the old "
-    "ones before backward(), which makes those that the step needs."
+    "You clear the gradients after backward(), so the optimizer finds none. Clear the old ones before backward(), "
+    "which makes those that the step needs."
 )
+right.mistake("never_differentiates", loses=("an SGD", "old gradients", "any optimizer")).patch("""
+- loss.backward()
+""").feedback("You never call backward(), so the optimizer finds no gradients. It computes them from the loss.")
 right.mistake("never_clips", loses="an SGD").patch("""
 - nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 """).feedback(

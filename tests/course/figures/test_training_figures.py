@@ -9,7 +9,7 @@ import torch
 
 from course import figures
 from course.figures import training, training_runs
-from course.models import small_lm
+from course.models import small_lm, training_bugs
 from course.models.right_functions.lesson_08 import generate
 
 matplotlib.use("Agg")
@@ -120,3 +120,17 @@ def test_what_was_not_a_number_can_be_shown():
     losses = figures.losses({"a": [nan, 1.0], "b": [nan, nan]})
     for picture in (losses, training.page("a", torch.tensor([nan])), training.block()):
         assert figures.html(picture).startswith("<figure")
+
+
+def test_each_bug_has_a_panel_with_its_last_losses_and_the_curve_without_a_bug():
+    recorded = training_bugs.load()
+    figure, alt = drawn(training.training_bugs(recorded))
+    assert len(figure.axes) == len(recorded.runs) == 9
+    for ax, (bug, run) in zip(figure.axes, recorded.runs.items(), strict=True):
+        assert ax.get_title().split("\n") == [
+            ax.get_title().split(". ")[0] + f". {bug}",
+            f"{run.training[1][-1]:.2f}, held out {run.held_out[1][-1]:.2f}",
+        ]
+        assert curve(ax, "no bug") == [list(data) for data in recorded.right.training]
+        assert f"{bug}: training" in alt
+    assert {"uniform", "unigram", "bigram"} <= set(texts(figure))

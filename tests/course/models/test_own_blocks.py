@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course.models import block_comparison, small_lm
+from course.models import block_comparison, small_lm, training_bugs
 from course.models.modern_lm import Block, apply_rope, causal_mask
-from course.models.own_blocks import OwnBlocksLM
+from course.models.own_blocks import OwnBlocksLM, with_repeats
 
 
 class Heads(nn.Module):
@@ -110,3 +110,30 @@ def test_the_recorded_comparison_has_all_kinds_and_seeds():
         assert all(curve[-1][0] == kind.steps for curve in kind.curves)
     raw = json.loads(files("course").joinpath(block_comparison.FILE).read_text())
     assert raw["date"] in recorded.title and raw["machine"] in recorded.title
+
+
+def test_one_row_in_four_repeats_and_the_others_stay():
+    inputs, targets = torch.arange(16 * 64).view(16, 64), torch.arange(1, 16 * 64 + 1).view(16, 64)
+    seen, wanted = with_repeats(inputs, targets, 50, torch.Generator().manual_seed(0))
+    assert torch.equal(seen[4:], inputs[4:]) and torch.equal(wanted[4:], targets[4:])
+    assert torch.equal(seen[:4, 1:], wanted[:4, :-1]) and seen[:4].max() < 50
+    for row in torch.cat([seen[:4], wanted[:4, -1:]], dim=1):
+        assert any(torch.equal(row[period:], row[:-period]) for period in range(3, 13))
+
+
+def test_the_bug_museum_is_right_about_nine_curves():
+    recorded = training_bugs.load()
+    base = recorded.baselines
+    seen = {bug: run.training[1][-1] for bug, run in recorded.runs.items()}
+    unseen = {bug: run.held_out[1][-1] for bug, run in recorded.runs.items()}
+    right = recorded.right.training[1][-1]
+    assert list(recorded.runs) == list(training_bugs.BUGS) and len(seen) == 9
+    for bug in ("targets not shifted", "always the same batch"):  # the held-out loss rises
+        assert seen[bug] < 0.1 and unseen[bug] > recorded.runs[bug].held_out[1][0]
+    assert max(seen["no causal mask"], unseen["no causal mask"]) < right / 4
+    assert seen["zero_grad after backward"] == pytest.approx(unseen["zero_grad after backward"], abs=0.05)
+    assert seen["zero_grad after backward"] == pytest.approx(base["uniform"], abs=0.1)
+    assert base["uniform"] - 1 < seen["softmax before the loss"] < base["uniform"]
+    assert unseen["flattened differently"] == pytest.approx(base["unigram"], abs=0.05)
+    for bug in ("no zero_grad", "targets shifted twice", "learning rate too high"):
+        assert right + 0.5 < seen[bug] < base["unigram"]
