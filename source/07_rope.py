@@ -69,7 +69,7 @@ print(" ".join(words), " →  ", " ".join(scrambled_words))
 # What is the output of *boat* in the scrambled sentence?
 
 # %%
-# The output: "the same", "that of another word" or "new"
+# The output: "the same", "that of another word" or "new". After your guess, the largest difference is shown
 predict("the output of boat", ..., (before - after).abs().max())
 
 # %% tags=["picture"]
@@ -77,9 +77,13 @@ predict("the output of boat", ..., (before - after).abs().max())
 figures.show(figures.rope.two_orders(scaled_dot_product_attention, X, permutation, words))
 
 # %% [markdown]
-# The same two words have the same weight, which has only moved, because no position occurs in the formula, and a sum does not
-# depend on the order of its terms. A function $f$ is **order-blind** (in mathematics, *permutation equivariant*) if permuting its
-# input by $\sigma$ only permutes its output, so that each output moves with its word:
+# The output of a word $\mathbf{x}$ is a quotient of two sums over all words $\mathbf{x}_j$,
+#
+# $$ \frac{\sum_j e^{\mathbf{x} \cdot \mathbf{x}_j / \sqrt{D}}\; \mathbf{x}_j}
+#         {\sum_j e^{\mathbf{x} \cdot \mathbf{x}_j / \sqrt{D}}} \, , $$
+#
+# and a permutation only changes the order of their terms. A function $f$ is **order-blind** (in mathematics, *permutation
+# equivariant*) if, for all $\mathbf{X}$ and all permutations $\sigma$, each output just moves with its word:
 #
 # $$ f(\mathbf{X}[\sigma]) = f(\mathbf{X})[\sigma] $$
 #
@@ -87,7 +91,7 @@ figures.show(figures.rope.two_orders(scaled_dot_product_attention, X, permutatio
 #
 # *Difficulty ★☆☆, importance ●●○, about 6 minutes.*
 #
-# Find out whether a function is order-blind for this `x` and this `permutation`.
+# Find out whether this equation holds for the given `x` and `permutation`.
 #
 # **Worked example.** Three tokens of one number each, 2, 4 and 9; the permutation $(1, 2, 0)$ makes them 4, 9, 2.
 #
@@ -131,13 +135,13 @@ for name, function in {
 # %% [markdown]
 # ## 2. Positions that are added
 #
-# A causal mask lets attention see some of the order, but not how far away a word is. The obvious cure is to *add* a vector
+# With a causal mask, one layer sees which words come before, but not in what order. The obvious cure is to *add* a vector
 # $\mathbf{p}_t$ to the word at position $t$, before queries and keys are made. Where does $\mathbf{p}_t$ come from?
 #
 # - GPT-2 **learns** it: a table with one row for each of 1,024 positions, an `nn.Embedding` as for tokens. For position 1,024
 #   there is no row.
-# - The transformer of 2017 computes it from sine waves, so that there is a vector for any position. The entries of these
-#   **sinusoids** come in pairs, each with a wave of its own:
+# - The transformer of 2017 computes it from sine waves, so any position has a vector. The entries of these **sinusoids** come in
+#   pairs, each with a wave of its own:
 #
 # $$ p_{t,2i} = \sin(t\,\theta_i), \qquad p_{t,2i+1} = \cos(t\,\theta_i), \qquad \theta_i = 10000^{-2i/D} $$
 #
@@ -148,10 +152,10 @@ for name, function in {
 figures.show(figures.rope.sinusoids())
 
 # %% [markdown]
-# Both ways work, and many models use them. But in the right-hand picture, the same two words, always three positions apart, get
-# another score at each place, because the sum mixes what a word is with where it is. Often only the distance matters: an adjective
-# belongs to the noun after it, at position 3 as at 3000. So we want **a score that depends only on the two vectors and on the gap
-# $n - m$.**
+# Both ways work. But on the right, the same two words, always three positions apart, get another score at each place, because
+# $(\mathbf{x}_m + \mathbf{p}_m) \cdot (\mathbf{x}_n + \mathbf{p}_n)$ contains $\mathbf{x}_m \cdot \mathbf{p}_n$ and
+# $\mathbf{p}_m \cdot \mathbf{x}_n$, a word times a position. Often only the distance matters: a noun belongs to the adjective
+# before it, at position 3 as at 3000. So we want **a score that depends only on the two vectors and on the gap $m - n$.**
 
 # %% [markdown]
 # ## 3. Turn a vector by its position
@@ -196,8 +200,8 @@ figures.show(figures.rope.six_positions(turn))
 sliders.slider(figures.rope.two_positions, turn)
 
 # %% [markdown]
-# As long as the gap is 1, the whole picture turns, but the dot product stays the same, because it depends on the two lengths and
-# on the angle *between* the vectors. With another gap the score is different.
+# If both move by the same number, the whole picture turns, but the dot product stays the same, because it depends on the two
+# lengths and on the angle *between* the vectors. With another gap the score is different.
 
 # %% [markdown]
 # ## 4. Many clocks
@@ -218,8 +222,8 @@ predict("the gap that looks like 0", ...)
 #
 # $$ \theta_i = \text{base}^{-2i/\text{dim}}, \qquad i = 0, 1, \dots, \tfrac{\text{dim}}{2} - 1 $$
 #
-# radians per position. These **frequencies** are the $\theta_i$ of the sinusoids, if the base is 10,000. The first is 1, each is
-# smaller than the one before by the same factor, and the last is near $1/\text{base}$.
+# radians per position. For `dim` $= D$ and the base 10,000, these **frequencies** are those of the sinusoids. The first is 1, each
+# is smaller than the one before by the same factor, and one pair more would have $1/\text{base}$.
 #
 # ### Exercise: `rope_frequencies(dim, base=10000.0)`
 #
@@ -257,7 +261,7 @@ figures.show(figures.rope.clocks(rope_frequencies(8), [0, 1, 10, 100, 1000]))
 
 # %% [markdown]
 # The hand of pair 0 has been round once after 6.3 positions. That of pair 3 is still on its first turn at position 1000, so no two
-# rows are alike.
+# positions look alike.
 
 # %% [markdown]
 # ## 5. Turn all pairs at once
@@ -275,7 +279,8 @@ figures.show(figures.rope.clocks(rope_frequencies(8), [0, 1, 10, 100, 1000]))
 #
 # *Difficulty ★★★, importance ●●●, about 12 minutes.*
 #
-# Turn every vector of `x` by its position, without a loop over pairs. The first two lines are there already.
+# Turn every vector of `x` by its position, without a loop: `x[..., 0::2]` has the first numbers of all pairs. Two lines are
+# there already.
 #
 # **Worked example.** The vector $(1, 2, 3, 4)$ at position 2, with the frequencies $\tfrac\pi2$ and $\tfrac\pi4$. The first pair
 # makes half a turn: $(1, 2)$ becomes $(-1, -2)$. The second makes a quarter turn, which takes $(x, y)$ to $(-y, x)$: $(3, 4)$
@@ -310,7 +315,7 @@ grade(apply_rope)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The course's small language model rotates queries and keys. Compare its loss with your rotation and without one:
+# The small language model rotates in all layers but layer 0. Compare its loss with your rotation and without one:
 
 # %% tags=["model"]
 lm = small_lm.load()
@@ -320,14 +325,14 @@ no_rotation, _ = lm.compare(rope=lambda x, positions: x)
 # %% [markdown]
 # ## 6. Only the gap counts
 #
-# The transpose of a rotation undoes it: $\mathbf{R}(\alpha)^\top = \mathbf{R}(-\alpha)$. The angles of two rotations add up:
-# $\mathbf{R}(\alpha) \mathbf{R}(\beta) = \mathbf{R}(\alpha + \beta)$. So for a query $\mathbf{q}$ at $m$ and a key
-# $\mathbf{k}$ at $n$,
+# Transposing only moves the minus sign: $\mathbf{R}(\alpha)^\top = \mathbf{R}(-\alpha)$. The angles of two rotations add up:
+# $\mathbf{R}(\alpha) \mathbf{R}(\beta) = \mathbf{R}(\alpha + \beta)$. Both hold for each block of $\mathbf{R}_m$. So for a
+# query $\mathbf{q}$ at $m$ and a key $\mathbf{k}$ at $n$, both columns,
 #
 # $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) =
 #    \mathbf{q}^\top \mathbf{R}_m^\top \mathbf{R}_n\, \mathbf{k} = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} . $$
 #
-# Both positions are gone; only $n - m$ is left.
+# Both positions are gone; only the gap is left.
 
 
 # %% tags=["picture"]
@@ -338,15 +343,15 @@ def score(q, k, m, n):
 
 q, k = torch.randn(2, 64, generator=torch.Generator().manual_seed(1))
 for pairs in (
-    [(1, 4), (10, 13), (50, 53), (100, 103), (4000, 4003), (9000, 9003)],  # the same gap
-    [(1, 1), (1, 2), (1, 6), (4, 1), (10, 40)],  # other gaps
+    [(4, 1), (13, 10), (53, 50), (103, 100), (4003, 4000), (9003, 9000)],  # the same gap
+    [(1, 1), (2, 1), (6, 1), (40, 10), (1, 4)],  # other gaps; the last key comes after its query
 ):
     for m, n in pairs:
-        print(f"query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(q, k, m, n):8.4f}")
+        print(f"query at {m:4}, key at {n:4}, gap {m - n:2}: score {score(q, k, m, n):8.4f}")
     print()
 
 # %% [markdown]
-# Only the last digits differ, far out, where an angle of thousands of radians is rounded.
+# Only the last digits differ, where an angle of thousands of radians is rounded.
 #
 # ### Predict: a hundred positions further on
 #
@@ -374,22 +379,22 @@ figures.show(figures.rope.against_gap(apply_rope, q, k))
 # Where does the rotation belong in your module of lesson 6?
 #
 # - **Split first, then rotate.** Otherwise the first head would get the fast pairs, and the last head the slow ones.
-# - **Do not rotate the values.** They are what is passed on, and a word means the same at any position.
+# - **Do not rotate the values.** Weights depend on gaps alone, but turned values would bring the positions into the output.
 # - **Positions** are $0, 1, \dots, T - 1$ unless they are given: the token after a text of 500 tokens is at position 500, even if
 #   you pass it alone.
 
 # %% tags=["picture"]
 # @title Your module of lesson 6 and the functions it may call, to copy
-for name in ("MultiHeadAttention", "split_heads", "merge_heads", "masked_attention"):
+for name in ("MultiHeadAttention", "HeadLayers", "split_heads", "merge_heads", "masked_attention"):
     growth.show(name)
 
 # %% [markdown]
 # ### Exercise: `RotarySelfAttention(d_model, n_heads)`
 #
-# *Difficulty ★★☆, importance ●●●, about 10 minutes.*
+# *Difficulty ★★☆, importance ●●●, about 12 minutes.*
 #
-# Copy your `MultiHeadAttention` into the cell, with the functions that it calls. Take out `context` and dropout, and add positions
-# and the rotation.
+# Copy your `MultiHeadAttention` into the cell, with what it calls. Take out `context` and dropout, and add positions and the
+# rotation. (In Colab, open your lesson 6 as well and copy from there; cells that are not yours use the course's functions.)
 #
 # **Worked example.** `D = 2`, one head, all matrices the identity, the same word twice: $\mathbf{x}_0 = \mathbf{x}_1 = (2, 0)$.
 # At position 0 nothing turns; at position 1 query and key become $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with itself and
@@ -452,7 +457,7 @@ grade(RotarySelfAttention)
 growth.show("MultiHeadAttention", "RotarySelfAttention")
 
 # %% [markdown]
-# Put your module into all three layers of the small model:
+# Put your module into the small model. Its layer 0 does not rotate, so all positions are 0 there:
 
 # %% tags=["model"]
 with_yours, with_the_builtin = lm.compare(module=RotarySelfAttention)
@@ -469,8 +474,8 @@ figures.show(figures.rope.to_be(RotarySelfAttention))
 # %% [markdown]
 # ### One to the left (extra)
 #
-# This task needs the order: name the token *before* each token. All texts have the same eight tokens, shuffled, so without order
-# you can only guess among seven, a loss of $\ln 7 \approx 1.95$. Training uses positions 0 to 7 only.
+# This task needs the order: name the token *before* each token but the first. All texts have the same eight tokens, shuffled, so
+# without order you can only guess among seven, a loss of $\ln 7 \approx 1.95$. Training uses positions 0 to 7 only.
 
 # %% tags=["model"]
 runs = {name: train_to_name_the_one_before(RotarySelfAttention, name) for name in ("all positions 0", "in order")}
@@ -493,17 +498,16 @@ figures.show(figures.rope.named(runs))
 # + q, k = rotary(q.transpose(1, 2), k.transpose(1, 2))    # (B, H, T, Dk): turns token t by t
 # ```
 #
-# All tokens of a head were turned alike, so there were no positions at all. Yet training looked normal, although some runs diverged
-# ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841)). One test finds it: move all positions
-# by the same number, then only those of the keys. The first may not change any score, and the second must. More such bugs are in
-# `bug_museum.ipynb`.
+# All tokens of a head were turned alike, so there were no positions at all, and no error
+# ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841)). Your `is_order_blind` finds it:
+# without a mask, such attention is order-blind again. More such bugs are in `bug_museum.ipynb`.
 
 # %% [markdown]
 # ## Two layouts in memory (extra)
 #
 # Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**; the transformers
-# library pairs **halves**, $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, which are easy to cut and join. Both are
-# right, but weights that were trained with one are useless in the other, and no error warns you.
+# library pairs **halves**, $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$. Both are right, but weights that were
+# trained with one are useless in the other, and no error warns you.
 
 # %% tags=["picture"]
 # @title Eight numbers in both layouts
@@ -570,13 +574,13 @@ def losses_at(frequencies, ids=texts):
 predict("the loss in the second half", ...)
 
 # %% [markdown]
-# Longer texts have longer gaps. In training, the fast pairs made many turns, so the model has met all their angles. The slow pairs
-# made only a part of one, and longer gaps turn them to new angles. Three remedies change the frequencies, for texts `factor` times
-# as long:
+# Longer texts have longer gaps. In training, the fast pairs made many turns, so the model knows all their angles. The slow ones
+# made only a part of one, so longer gaps mean new angles. Three remedies for texts `factor` times as long change the frequencies:
 #
 # - **position interpolation** divides all of them by `factor`, which squeezes the text into the trained positions;
 # - **a larger base** slows the slowest pair down by `factor`, and pair 0 not at all;
-# - **YaRN** keeps pairs that made 4 turns or more in training, divides those that made 1 or fewer, and mixes in between.
+# - **by parts**, as in Llama 3.1, keeps pairs that made 4 turns or more in training, divides those that made 1 or fewer, and mixes
+#   in between. **YaRN** has 32 for 4, and also multiplies scores by $(0.1 \ln \text{factor} + 1)^2$.
 
 # %% tags=["model"]
 dim, factor, theta = 24, 2, rope_frequencies(24)  # the model's heads have 24 numbers
@@ -585,8 +589,9 @@ keep = ((turns - 1) / (4 - 1)).clamp(0, 1)
 readings = {
     "as trained": losses_at(theta),
     "interpolation": losses_at(theta / factor),
+    # the slowest pair has the power -(dim - 2) / dim of the base, which this base divides by factor
     "larger base": losses_at(rope_frequencies(dim, 10000 * factor ** (dim / (dim - 2)))),
-    "YaRN": losses_at(keep * theta + (1 - keep) * theta / factor),
+    "by parts": losses_at(keep * theta + (1 - keep) * theta / factor),
 }
 
 # %% tags=["picture"]
@@ -594,27 +599,27 @@ readings = {
 figures.show(figures.rope.by_position(readings, TRAINED))
 
 # %% [markdown]
-# Interpolation slows down the pairs that tell neighbours apart, so the first half gets worse. The larger base leaves the middle
-# pairs too fast: new angles only come later. With YaRN, the second half is the better one, as it should be.
+# Interpolation slows down the pairs that tell neighbours apart, so the first half gets worse. The larger base slows the middle
+# pairs too little: they still reach new angles, only later. By parts, the second half is the better one, as it should be.
 #
 # <details><summary>In real models (extra)</summary>
 #
-# | model | base | trained length | for longer texts |
+# | model | base | first length | later |
 # |---|---|---|---|
 # | [Llama 2](https://arxiv.org/abs/2307.09288) (2023) | 10,000 | 4,096 | |
-# | [Llama 3.1](https://huggingface.co/meta-llama/Llama-3.1-8B) (2024) | 500,000 | 131,072 | as YaRN: 1 and 4 turns, factor 8 |
-# | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (2024) | 10,000 | 131,072 | YaRN: 1 and 32 turns, factor 40 |
+# | [Llama 3.1](https://huggingface.co/meta-llama/Llama-3.1-8B) (2024) | 500,000 | 8,192 | 131,072: parts, factor 8 |
+# | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (2024) | 10,000 | 4,096 | 131,072: YaRN, factor 40 |
 #
-# From these pages and configuration files, November 2026; Llama 2's base is from
-# [Code Llama's paper](https://arxiv.org/abs/2308.12950), which raises it to 1,000,000.
+# The factors are settings, not ratios of lengths. From these pages and configuration files, November 2026; Llama 2's base is from
+# [Code Llama's paper](https://arxiv.org/abs/2308.12950).
 #
 # </details>
 #
 # ## Your experiment (extra)
 #
 # *Difficulty ★★☆, importance ●○○, about 7 minutes.* **Which pair does the small model need most?** Set the frequency of one pair at
-# a time to 0, and take the mean of `losses_at(frequencies, texts[:, :96])`. Your finding is the pair whose loss is the highest,
-# counted from 0. Compare it with its turns.
+# a time to 0, and take the mean of `losses_at(frequencies, texts[:, :96])`. Your finding is the pair with the highest loss, counted
+# from 0.
 
 # %% tags=["experiment"]
 frequencies = rope_frequencies(24)  # (12,)
@@ -653,8 +658,9 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 figures.show(figures.rope.so_far(RotarySelfAttention, apply_rope))
 
 # %% [markdown]
-# In lesson 8 the whole model learns. **To read on:** Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), section 3 · Biderman
-# et al., [Rotary Embeddings](https://blog.eleuther.ai/rotary-embeddings/) · Peng et al., [YaRN](https://arxiv.org/abs/2309.00071).
+# In lesson 8 the whole model learns. **To read on:** Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762),
+# section 3.5 · Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), section 3 · Biderman et al.,
+# [Rotary Embeddings](https://blog.eleuther.ai/rotary-embeddings/) · Peng et al., [YaRN](https://arxiv.org/abs/2309.00071).
 
 # %%
 progress()

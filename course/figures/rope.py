@@ -36,8 +36,8 @@ def six_positions(turn: Function) -> Figure:
 @with_choices(
     query_at=(0, 12, 1),
     key_at=(0, 12, 1),
-    start={"query_at": 1, "key_at": 2},
-    strip=[{"query_at": m, "key_at": n} for m, n in ((1, 2), (4, 5), (11, 12), (1, 3))],
+    start={"query_at": 2, "key_at": 1},
+    strip=[{"query_at": m, "key_at": n} for m, n in ((2, 1), (5, 4), (12, 11), (3, 1))],
 )
 def two_positions(turn: Function, *, query_at: int, key_at: int) -> Figure:
     """A query and a key, each turned by its position, by `turn(vector, angle)`."""
@@ -49,22 +49,22 @@ def sinusoids() -> Figure:
     """The sinusoids of 48 positions, and what they do to the score of two words that are three positions apart."""
     waves = _sinusoids(48, 16)
     generator = torch.Generator().manual_seed(0)
-    boat, bank = torch.randn(2, 16, generator=generator)
+    bank, boat = torch.randn(2, 16, generator=generator)
     W_q, W_k = torch.randn(2, 16, 16, generator=generator) / 4
-    scores = ((boat + waves) @ W_q * ((bank + waves.roll(-3, 0)) @ W_k)).sum(-1)[:45] / 4
+    scores = ((bank + waves) @ W_q * ((boat + waves.roll(3, 0)) @ W_k)).sum(-1)[3:] / 4
     figure, axes = row(2, width=4.6, height=3.4, ratios=(1.2, 1))
     heat_map(waves.T, ax=axes[0], kind="scores", limit=1.0, title="sinusoids, $D$ = 16")
     axes[0].set(xlabel="position", ylabel="entry", aspect="auto", xticks=range(0, 48, 8), yticks=range(0, 16, 4))
     axes[0].set_xticklabels([str(t) for t in range(0, 48, 8)])
     axes[0].set_yticklabels([str(i) for i in range(0, 16, 4)])
     title = "the same two words, gap 3"
-    curves(range(45), {"score": scores}, ax=axes[1], names="none", xlabel="position of the query", title=title)
+    curves(range(3, 48), {"score": scores}, ax=axes[1], names="none", xlabel="position of the query", title=title)
     axes[1].set_ylabel("score")
     low, high = scores.aminmax()
     return with_alt_text(
         figure,
         "Left, a map of 16 entries at 48 positions: the waves in the upper rows, the first entries, are fast, those in "
-        "the lower rows hardly change. Right, the score of one word with another, three positions further on: it "
+        "the lower rows hardly change. Right, the score of one word with another, three positions before it: it "
         f"goes up and down between {low:.1f} and {high:.1f} as both move.",
         "Right: random words and matrices.",
     )
@@ -105,7 +105,7 @@ def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> Fig
     steps = [first + between * s / 24 for s in range(25)]
     radius = 0.3 * reach
     ax.plot([radius * cos(a) for a in steps], [radius * sin(a) for a in steps], color=INK, linewidth=1.2)
-    ax.set_title(f"gap {at[1] - at[0]:g}: score {score:.2f}".replace("-", "−"))
+    ax.set_title(f"gap {at[0] - at[1]:g}: score {score:.2f}".replace("-", "−"))
     return with_alt_text(
         figure,
         f"Two arrows: the query, at position {at[0]:g}, points to {_angle(query.tolist()):.0f}°, the key, at position "
@@ -143,11 +143,11 @@ def against_gap(rotate: Function, q: torch.Tensor, k: torch.Tensor) -> Figure:
     gaps = torch.arange(-40, 41)
     scores = {}
     for start in (100, 1000, 9000):
-        around = rotate(k.expand(len(gaps), 64), start + gaps)  # (81, 64): the key at each position around the query's
+        around = rotate(k.expand(len(gaps), 64), start - gaps)  # (81, 64): the key at each position around the query's
         scores[f"query at {start}"] = around @ rotate(q[None], torch.tensor([start]))[0]
     apart = float((scores["query at 100"] - scores["query at 9000"]).abs().max())
     return with_alt_text(
-        curves(gaps, scores, xlabel="gap n − m", ylabel="score"),
+        curves(gaps, scores, xlabel="gap m − n", ylabel="score"),
         "Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They "
         f"coincide: they differ by {apart:.3f} at most.",
         "Three starting points, one curve.",
@@ -172,7 +172,7 @@ def by_position(readings: Mapping[str, torch.Tensor], trained: int) -> Figure:
         figure,
         f"The loss by position for four sets of frequencies, with a dotted line at {trained}. As trained, it is low up "
         "to the line and then rises steeply. Interpolation is worse before the line and better after it. A larger base "
-        f"delays the rise. YaRN stays low throughout. At the end: {at_end}.",
+        f"delays the rise. By parts it stays low throughout. At the end: {at_end}.",
         "Dotted: the end of the trained length.",
     )
 

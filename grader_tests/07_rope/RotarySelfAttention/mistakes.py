@@ -58,7 +58,7 @@ right.mistake("RotatesBeforeTheSwap", loses=EVERYWHERE).patch("""
 + parts = [part.unflatten(-1, (self.n_heads, -1)) for part in self.project(x)]
 + query, key, value = (part.transpose(1, 2) for part in self.rotate(*parts, positions))
 """).feedback(
-    "You rotate (B, T, H, K), before heads and tokens are swapped, so the heads are taken for positions. The tokens "
+    "You rotate (B, T, H, Dk), before heads and tokens are swapped, so the heads are taken for positions. The tokens "
     "must be dimension -2: swap first, then rotate."
 )
 right.mistake("RotatesOnlyTheQueries", {"self.turn(key, positions)": "key"}, loses=EVERYWHERE).feedback(

@@ -10,8 +10,7 @@ def rope_frequencies(dim, base=10000.0):
 """)
 
 right.mistake("misses_the_two", {"(0, dim, 2) / (dim)": "(dim // 2) / dim"}, loses=EVERYWHERE).feedback(
-    "The factor 2 is missing from your exponent. Pair i has the exponent -2i/dim, so the last pair comes close to "
-    "1/base."
+    "The factor 2 is missing from your exponent. The exponents are 0, -2/dim, -4/dim and so on."
 )
 right.mistake("misses_the_minus", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
