@@ -343,15 +343,20 @@ grade(past_weights)
 
 # %% tags=["picture"]
 lm = small_lm.load()
-heads = [lm.look("The boat reached the river bank", layer=1, head=h) for h in (2, 1)]
+heads = [lm.look("The boat reached the river bank", layer, head) for layer, head in ((0, 3), (1, 1))]
 maps = [past_weights(rooted_scores(head.q, head.k)) for head in heads]
 print("as in the model:", [torch.allclose(mine, head.weights, atol=1e-5) for mine, head in zip(maps, heads)])
 figures.show(figures.sitting.two_heads(maps, words))
 
 # %% [markdown]
-# On the left, *bank* looks most at *river*. But among random words, too, this head looks at the word just before: it knows positions
-# (lesson 7), not banks. On the right, all later words look at *reached*. A head asks one kind of question, so a model has several.
-#
+# On the left, *bank* finds *river*. In *The money left the bank* it finds *money*: this head was trained to find the word that decides.
+# On the right, all later words look at *reached*. A head asks one kind of question, so a model has several.
+
+# %% tags=["picture"]
+# @title Your guess beside the left head's weights of “bank”
+figures.show(figures.sitting.beside(guess, maps[0][5], words))
+
+# %% [markdown]
 # ## 9. It writes
 #
 # Your last two functions make the attention of a language model, here in all twelve heads:

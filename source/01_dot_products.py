@@ -185,8 +185,8 @@ for word, score in zip(words, score_each(pet, vectors)):
     print(f"{word:7}{score:6.2f}")
 
 # %% [markdown]
-# *Cat* points more exactly the way of `pet`, but the vector of *dog* is longer. Attention uses dot products, so it pays
-# attention to length as well: a long key can win over one with a better direction.
+# *Dog* has a long vector. Attention uses dot products, so it pays attention to length as well: a long key can win over one with a
+# better direction.
 #
 # ## 4. All pairs at once
 #

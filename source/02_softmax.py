@@ -50,7 +50,7 @@ scores = torch.tensor([-1.0, 2.0, 0.5, -1.0, 3.0, 1.5])  # one score for each of
 
 # %% [markdown]
 # *Bank* has one unit of attention to give away, so its weights should be positive and sum to 1. A higher score should get a
-# larger share, and shares should change smoothly, so that gradients can improve the scores. The obvious way is to divide by
+# larger share, and shares should change smoothly, or training could not improve the scores. The obvious way is to divide by
 # the sum:
 
 # %% tags=["code"]

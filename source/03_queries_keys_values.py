@@ -491,15 +491,15 @@ for layer in range(3):
     print(f"layer {layer}:", [round(weight, 2) for weight in heads])
 
 # %% [markdown]
-# One stands out. Type sentences into it: does it go by meaning?
+# Two stand out. Type *the money left the bank*, and put *river* further back: which of them goes by meaning?
 
 # %% tags=["picture"]
 # @title Your attention on a sentence that you type
-alive.show(attention=attention, layer=1, head=2)
+alive.show(attention=attention, layer=0, head=3)
 
 # %% [markdown]
-# It looks one or two words back, whatever is there: in *the money left the bank*, *bank* looks at *left*. So it finds *river* by
-# its place, not by its meaning.
+# Head 3 of layer 0 does: *bank* finds *money*, or *river* wherever it is. It was trained to find the word that decides. Head 2 of
+# layer 1 looks one or two words back, whatever is there, so it finds *river* by its place.
 #
 # ## 7. A bug that shipped (extra)
 #

@@ -95,31 +95,12 @@ column, row = torch.tensor([[0.0], [10.0], [20.0]]), torch.tensor([1.0, 2.0, 3.0
 figures.show(figures.broadcast(column, row), caption="a is the column, b the row.")
 
 # %% [markdown]
-# ### Exercise: a table of gaps
-#
-# *Difficulty ★☆☆, importance ●●○, about 3 minutes.* Tools: `-` and `None`.
-#
-# An exercise without points takes one line with its tools: no loop, and no function for the whole task. In an index, `:` keeps a
-# dimension and `None` inserts one of size 1: if `a` is `(3,)`, `a[:, None]` is a column.
-#
-# Return the table with `b[j] - a[i]` in row i, column j.
-#
-# Worked example: `a = [0, 10]` and `b = [1, 2, 3]` make `[[1, 2, 3], [-9, -8, -7]]`.
-
-
-# %%
-def gaps(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return b[j] - a[i] for every i and j. a: (T,); b: (S,); returns: (T, S)"""
-    raise NotImplementedError  # replace this line with your code
-
-
-# %%
-check(gaps)
-
-# %% [markdown]
 # ### Exercise: a staircase
 #
 # *Difficulty ★☆☆, importance ●●○, about 2 minutes.* Tools: `torch.arange`, `None` and `<=`.
+#
+# An exercise without points takes one line with its tools: no loop, and no function for the whole task. In an index, `:` keeps a
+# dimension and `None` inserts one of size 1: if `a` is `(3,)`, `a[:, None]` is a column.
 #
 # Return a table that is True where the column's number is at most the row's. `torch.arange(3)` is `[0, 1, 2]`. (In lesson 5 this
 # pattern hides later words from each word.)
@@ -135,10 +116,6 @@ def staircase(n: int) -> torch.Tensor:
 
 # %%
 check(staircase)
-
-# %% tags=["picture"]
-# @title Two tables, each made by stretching a column and a row
-figures.show(figures.tensors.stretched(gaps, staircase))
 
 # %% [markdown]
 # ## 3. One number per row
@@ -230,6 +207,31 @@ figures.show(figures.tensors.mixed_rows())
 # Attention mixes rows in this way, with weights that depend on the words. If `w` is `(S,)`, then `A @ w` has one number per row of
 # `A`: its entries times those of `w`, added up.
 #
+# ### Exercise: means so far
+#
+# *Difficulty ★★☆, importance ●●○, about 3 minutes.* Tools: your `staircase` and `shares`, `len`, `.float()` and `@`.
+#
+# Row i of the result is the mean of rows 0 to i of `x`. This is attention in which every word looks equally at itself and at all
+# words before it.
+#
+# Worked example: `[[2], [4], [9]]` becomes `[[2], [3], [5]]`.
+
+
+# %%
+def running_means(x: torch.Tensor) -> torch.Tensor:
+    """Return the means of rows 0 to i, for every i. x: (T, D); returns: (T, D)"""
+    raise NotImplementedError  # replace this line with your code
+
+
+# %%
+check(running_means)
+
+# %% tags=["picture"]
+# @title The shares, the rows, and what they mix to
+mixed = figures.tensors.means_so_far(shares(staircase(4).float()), running_means)
+figures.show(mixed)
+
+# %% [markdown]
 # ## 5. Gradients
 #
 # A network learns by changing its numbers a little, in the direction that helps. The **gradient** of a result $y$ with respect to a
@@ -252,10 +254,12 @@ print("gradient:", w.grad.tolist())
 # %% [markdown]
 # ### Predict: `backward()` again
 #
-# The next cell computes the same sum once more, and calls `backward()` on it. How large is `w.grad` now?
+# The next cell clears `.grad`, then computes the sum and calls `backward()` twice. How large is `w.grad` then?
 
 # %%
-(w**2).sum().backward()
+w.grad = None
+for _ in range(2):
+    (w**2).sum().backward()
 # "the same as before", "twice as large" or "zero"
 predict("the gradient after two calls of backward", ..., w.grad)
 
@@ -438,29 +442,27 @@ check("experiment", finding)
 # %% [markdown]
 # ## 9. Three more puzzles (extra)
 #
-# ### Exercise: means so far
+# ### Exercise: a table of gaps
 #
-# *Difficulty ★★☆, importance ●○○, about 3 minutes.* Tools: your `staircase` and `shares`, `len`, `.float()` and `@`.
+# *Difficulty ★☆☆, importance ●○○, about 3 minutes.* Tools: `-` and `None`.
 #
-# Row i of the result is the mean of rows 0 to i of `x`. This is attention in which every word looks equally at itself and at all
-# words before it.
+# Return the table with `b[j] - a[i]` in row i, column j.
 #
-# Worked example: `[[2], [4], [9]]` becomes `[[2], [3], [5]]`.
+# Worked example: `a = [0, 10]` and `b = [1, 2, 3]` make `[[1, 2, 3], [-9, -8, -7]]`.
 
 
 # %%
-def running_means(x: torch.Tensor) -> torch.Tensor:
-    """Return the means of rows 0 to i, for every i. x: (T, D); returns: (T, D)"""
+def gaps(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return b[j] - a[i] for every i and j. a: (T,); b: (S,); returns: (T, S)"""
     raise NotImplementedError  # replace this line with your code
 
 
 # %%
-check(running_means)
+check(gaps)
 
 # %% tags=["picture"]
-# @title The shares, the rows, and what they mix to
-mixed = figures.tensors.means_so_far(shares(staircase(4).float()), running_means)
-figures.show(mixed)
+# @title Two tables, each made by stretching a column and a row
+figures.show(figures.tensors.stretched(gaps, staircase))
 
 # %% [markdown]
 # ### Exercise: one entry per row

@@ -98,11 +98,11 @@ class SmallLM(ModernLM):
 
         words       the T words and signs, as they are in the text
         x           (T, D): input of the attention, after RMSNorm; in layer 0, embeddings
-        W_q, W_k, W_v  (D, K): the head's matrices
-        q, k, v     (T, K): x times the matrices; in layers 1 and 2, q and k are then rotated
-        scores      (T, T): q @ k.T / √K, before the mask
+        W_q, W_k, W_v  (D, Dk): the head's matrices, in this model with Dv = Dk
+        q, k, v     (T, Dk): x times the matrices; in layers 1 and 2, q and k are then rotated
+        scores      (T, T): q @ k.T / √Dk, before the mask
         weights     (T, T): softmax of the scores, with the mask
-        output      (T, K): weights @ v
+        output      (T, Dv): weights @ v
         """
         ids = self._encode_at_least(text, 1)
         if layer not in range(len(self.blocks)) or head not in range(self.n_heads):
@@ -141,7 +141,7 @@ class SmallLM(ModernLM):
     def write(self, start: str, my_attention: Callable[..., Any], words: int = 30, seed: int = 0) -> str:
         """Continue a text by this many words, drawn one by one, with your attention in all heads; return all of it.
 
-        my_attention  (q, k, v), each (T, K), of one head -> (output, weights), as in lesson 00
+        my_attention  (q, k, v), each (T, Dk), of one head -> (output, weights), as in lesson 00
 
         If your function fails, a sentence that says so is returned instead.
         """

@@ -1,4 +1,4 @@
 """The warm-up with tensors: shapes, broadcasting, sums, matrix products, gradients, modules, a step of training."""
 
 EXERCISES = ("twice", "centre", "Line", "gradient_step")
-STEPS = ("gaps", "staircase", "shares", "running_means", "chosen", "slopes")
+STEPS = ("staircase", "shares", "running_means", "gaps", "chosen", "slopes")

@@ -24,12 +24,12 @@ def attend_all(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def attend_by_roles(x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, Tensor]:
-    """PyTorch's unscaled attention of x (T, D) in three roles: output (T, V) and weights (T, T)."""
+    """PyTorch's unscaled attention of x (T, D) in three roles: output (T, Dv) and weights (T, T)."""
     return attention(*(torch.mm(x, matrix) for matrix in (W_q, W_k, W_v)))
 
 
 def rooted_scores(q: Tensor, k: Tensor) -> Tensor:
-    """The scores (T, T) of queries and keys (T, K), divided by the root of K."""
+    """The scores (T, T) of queries and keys (T, Dk), divided by the root of Dk."""
     return torch.einsum("tk,sk->ts", q, k) / math.sqrt(q.shape[-1])
 
 

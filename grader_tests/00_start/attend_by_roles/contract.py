@@ -15,7 +15,7 @@ attend_by_roles = exercise(
         "it summed?",
         "First make queries, keys and values: `x` times each matrix. Scores are dot products of queries with "
         "keys, (T, T), "
-        "and the output is the weights times the values, (T, V).",
+        "and the output is the weights times the values, (T, Dv).",
         "`q, k, v = <x times each of the three matrices>`, then your two lines of `attend_all`, with `q`, `k` and `v` "
         "instead of the three `x`.",
     ),

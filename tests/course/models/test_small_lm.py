@@ -187,12 +187,31 @@ def test_a_head_is_made_of_its_parts(lm):
         lm.look(SENTENCE, layer=3)
 
 
-def test_the_attention_that_finds_river_goes_by_place(lm):
-    """Lesson 03: of all twelve it gives river the most, and in other sentences it looks two words back."""
+MONEY, RIVER = "the money left the bank", "The river was long and the boat reached the bank"
+
+
+def test_of_two_heads_that_find_river_one_goes_by_meaning_and_one_by_place(lm):
+    """Lesson 03: they give river more than the other ten do; where the clue is elsewhere, only the first finds it."""
     found = {(layer, head): lm.look(SENTENCE, layer, head).weights[5, 4] for layer in range(3) for head in range(4)}
-    assert max(found, key=found.get) == (1, 2)
-    for text in ("the money left the bank", "The river was long and the boat reached the bank"):
-        assert int(lm.look(text, 1, 2).weights[-1].argmax()) == len(text.split()) - 3
+    meaning, place, next_one = sorted(found, key=found.get, reverse=True)[:3]
+    assert (meaning, place) == ((train_small_lm.LAYER, train_small_lm.HEAD), (1, 2))
+    assert found[place] > 0.8 > 0.5 > found[next_one]
+    for text, clue in ((MONEY, "money"), (RIVER, "river")):
+        words = text.split()
+        assert lm.look(text, *meaning).weights[-1][words.index(clue)] > 0.95
+        looks = lm.look(text, *place).weights[-1]
+        assert int(looks.argmax()) == len(words) - 3
+        assert looks[-3:-1].sum() > 0.8
+    for further in range(1, 30):
+        text = f"the river {'and ' * further}the bank"
+        assert lm.look(text, *meaning).weights[-1].argmax() == 1
+
+
+def test_lesson_04_has_a_sentence_in_which_the_scale_shows(lm):
+    """Nothing in it decides which bank is meant, so the head that looks for this spreads its weights."""
+    scores = lm.look("The boat left the bank", layer=0, head=3).scores[-1]
+    assert scores.softmax(-1).max() < 0.4
+    assert (scores * 24**0.5).softmax(-1).max() > 0.7
 
 
 def bank_sentences(number: int) -> list[tuple[str, int, tuple[str, ...], tuple[str, ...]]]:
@@ -413,9 +432,16 @@ def test_lesson_00_is_right_about_texts_without_the_root_and_without_the_triangl
 
 
 def test_lesson_00_is_right_about_two_heads(lm):
-    nearest, verb = (lm.look(SENTENCE, layer=1, head=head).weights for head in (2, 1))
-    assert nearest[5].argmax() == 4  # bank -> river; that it looks at the word just before is shown above
+    seen = [lm.look(SENTENCE, layer, head) for layer, head in ((0, 3), (1, 1))]
+    for one in seen:
+        mine = lesson_00.past_weights(lesson_00.rooted_scores(one.q, one.k))
+        torch.testing.assert_close(mine, one.weights, rtol=0, atol=1e-5)
+    clue, verb = (one.weights for one in seen)
+    assert clue[5, 4] > 0.95  # bank -> river
+    assert lm.look("The money left the bank", 0, 3).weights[4, 1] > 0.95  # bank -> money
+    assert (train_small_lm.LAYER, train_small_lm.HEAD) == (0, 3)
     assert verb[3:].argmax(-1).tolist() == [2, 2, 2]
+    assert verb[3:, 2].min() > 0.8
 
 
 def test_what_goes_wrong_while_it_writes_is_a_sentence(lm):
