@@ -10,7 +10,7 @@
 #
 # In lesson 0, a triangle hid the later words of one sentence. A model in training predicts the next word at every position at
 # once, and a position that sees its answer copies it instead of learning. No error tells you; the loss only looks too good.
-# **How do you block exactly what a query must not see, and prove that nothing leaks?**
+# **How do you block exactly what a query must not see, and find every leak?**
 #
 # **You will build** attention that obeys masks, and a *leak detector* for eight suspects.
 #
@@ -28,7 +28,7 @@ from collections.abc import Callable
 import torch
 import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, sample_models, sentence, sliders, small_lm, solution
-from course.models.noise import train_on_noise
+from course.models.noise import blocked_by_a_number, train_on_noise
 from course.notebook import growth
 from torch import nn
 
@@ -37,7 +37,8 @@ begin("05_causal_mask")
 # %% [markdown]
 # ## Quiz: what came before
 #
-# **1.** Queries and keys have 64 independent entries of mean 0 and variance 1. What is the standard deviation of their scores?
+# **1.** Queries and keys have 64 independent entries of mean 0 and variance 1. What is the standard deviation of their unscaled
+# scores?
 
 # %%
 predict("quiz 1", ...)  # a number
@@ -65,7 +66,7 @@ for i, word in enumerate(words):
 #
 # *Difficulty ★☆☆, importance ●●●, about 3 minutes.*
 #
-# Build this mask for any number of words.
+# Build this mask for $T$ words.
 #
 # **Worked example.** For $T = 3$, with 1 for True:
 #
@@ -101,9 +102,10 @@ def zeroed_afterwards(scores, mask):
 
 
 mask = causal_mask(6)
-scores = sentence.x @ sentence.x.T / 3**0.5  # (6, 6)
+scores = sentence.x @ sentence.x.T / 3**0.5  # (6, 6); each word has 3 numbers
 for name, change in {"bank": 0.0, "another word": 2.0}.items():
-    row = zeroed_afterwards(scores + change * F.one_hot(torch.tensor(5), 6), mask)[2]
+    changed = scores + change * torch.tensor([0, 0, 0, 0, 0, 1])  # the column of the last word
+    row = zeroed_afterwards(changed, mask)[2]
     print(f"{name:>12}:", *(f"{weight:.2f}" for weight in row.tolist()), f"  sum {row.sum():.2f}")
 
 # %% [markdown]
@@ -113,7 +115,8 @@ for name, change in {"bank": 0.0, "another word": 2.0}.items():
 # $$ a_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} \text{ if } j \text{ is not blocked}, \quad
 #    a_{ij} = 0 \text{ if it is} $$
 #
-# Here $s_{ij}$ is a score and $a_{ij}$ its weight. In code, a number that softmax turns into 0 replaces each blocked score.
+# Here $s_{ij}$ is a score and $a_{ij}$ its weight. In code, you replace each blocked score by a number that softmax turns
+# into 0.
 #
 # ### Predict: which number?
 #
@@ -132,7 +135,7 @@ for fill in (0.0, -1e-12, -1e9, -torch.inf):
 
 # %% [markdown]
 # A score of 0 has a weight, because $e^0 = 1$, and −1e9 works only while the other scores are higher. Lower the fill, then make
-# the scores larger. Above each map is the largest share of a row that the future gets:
+# the scores larger. Above each map is the most weight that any row gives the future:
 
 # %% tags=["picture"]
 # @title A slider for random scores: the fill, their size, and what gets through
@@ -193,21 +196,26 @@ predict("the entries of the gradient that are numbers", ...)
 # %% tags=["code"]
 tokens = torch.tensor([[1.0, 0.5], [0.2, -1.0], [0.7, 0.3]])
 nothing = torch.tensor([[True], [False], [False]])  # row 0 is blocked
-W = torch.eye(2, requires_grad=True)
+W = torch.eye(2, requires_grad=True)  # autograd keeps its gradient
 x = tokens @ W
 weights = torch.softmax((x @ x.mT).masked_fill(nothing, -torch.inf), dim=-1)
 (weights @ x)[1:].square().sum().backward()  # row 0 is not in the loss
 print(W.grad.tolist())
 
 # %% [markdown]
-# The backward pass multiplies NaN weights by a gradient of 0, and 0 × NaN is NaN. So one empty row ruins a training step. In
-# this course, **a fully blocked row has weights of 0, an output of 0 and a gradient of 0.**
-#
+# For the gradient of the values, the backward pass multiplies NaN weights by 0, and 0 × NaN is NaN. So one empty row ruins a
+# training step. In this course, **a fully blocked row has weights of 0, an output of 0 and a gradient of 0.**
+
+# %% tags=["picture"]
+# @title Your `scaled_dot_product_attention` of lesson 4, to copy
+growth.show("scaled_dot_product_attention")
+
+# %% [markdown]
 # ### Exercise: `masked_attention(query, key, value, mask=None)`
 #
 # *Difficulty ★★☆, importance ●●●, about 12 minutes.*
 #
-# Return output and weights. You may call your `masked_softmax`, and then repair fully blocked rows.
+# Copy your attention, and add the mask. You may call your `masked_softmax`. Repair fully blocked rows.
 #
 # **Worked example.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$; keys (1, 0, 0, 0) and (4, 0, 0, 0); values (5,) and (7,). The
 # scaled scores are (1, 4). If the second key is blocked, the weights are (1, 0) and the output is (5,). If both are, all are 0.
@@ -242,7 +250,7 @@ grade(masked_attention)
 ### END HIDDEN TESTS
 
 # %% tags=["picture"]
-# @title Your `scaled_dot_product_attention` of lesson 4, and what you added to it
+# @title Your `scaled_dot_product_attention`, and what you added to it
 growth.show("scaled_dot_product_attention", "masked_attention")
 
 # %% tags=["code"]
@@ -251,8 +259,8 @@ masked_attention(x, x, x, nothing)[0][1:].square().sum().backward()
 print(W.grad.tolist())
 
 # %% [markdown]
-# A repair *after* the softmax is not too late here, because `masked_fill` passes no gradient to what it fills, and in an empty row
-# it has filled everything.
+# The repair may come after the softmax: `masked_fill` passes no gradient back to the scores that it replaced, and in an empty row
+# that is all of them.
 #
 # ### Bidirectional and causal
 #
@@ -278,8 +286,8 @@ for name, given in {"mask": mask, "~mask": ~mask}.items():
 # %% [markdown]
 # ## 4. Fewer queries than keys
 #
-# A model that writes keeps the keys and values of *The boat reached the river* in a **KV cache**. When *bank* comes in, only
-# *bank* needs a query: $T = 1$, $S = 6$. By section 1 this query has $i = 0$ and sees only *The*. So count from the end: **the
+# A model that writes keeps the keys and values of *The boat reached the river* in a **KV cache**, to compute them only once. When
+# *bank* comes in, only *bank* needs a query: $T = 1$, $S = 6$. By section 1 this query has $i = 0$ and sees only *The*. So count from the end: **the
 # $T$ queries are the last $T$ of $S$ positions**, and query $i$ is at $S - T + i$.
 #
 # $$ m_{ij} = \text{True if } j > S - T + i, \text{ else False} $$
@@ -347,7 +355,7 @@ figures.show(figures.masks.sentences(batch, [len(text) for text in batch], 6))
 figures.show(figures.masks.both_masks(both))
 
 # %% [markdown]
-# In short sentences, the last queries are padding. Leave their rows open: the loss ignores them.
+# In short sentences, the last queries are padding. Their rows stay open, because the loss ignores them.
 #
 # ### Exercise: `padding_mask(lengths, S)` (extra)
 #
@@ -374,12 +382,8 @@ check(padding_mask)
 # %% [markdown]
 # ## 6. Catch a leak
 #
-# You can find a leak without reading code. A function $f$ from tokens $\mathbf{X}$ `(T, D)`, with rows $\mathbf{x}_j$, to outputs
-# of the same shape is causal if
-#
-# $$ \frac{\partial f(\mathbf{X})_i}{\partial \mathbf{x}_j} = \mathbf{0} \quad \text{for all } j > i $$
-#
-# So change a later input, and see whether an earlier output moves:
+# You can find a leak without reading code. A function from tokens `(T, D)` to outputs of the same shape is causal if output $i$
+# depends only on the inputs 0 to $i$. So change a later input, and see whether an earlier output moves:
 
 
 # %% tags=["code"]
@@ -403,14 +407,15 @@ print("every position sees itself only: ", first_draft(lambda x: 2 * x, tokens))
 predict("the leak that the draft misses", ...)
 
 # %% [markdown]
-# NaN in the future proves nothing, because 0 × NaN is NaN, and in a *sum* of entries one may rise while another falls.
+# Don't put NaN into the future: 0 × NaN is NaN, even where nothing leaks. And don't compare *sums*, in which one entry may rise
+# while another falls.
 #
 # ### Exercise: `sees_the_future(attention, x)`
 #
 # *Difficulty ★★★, importance ●●○, about 15 minutes.*
 #
-# Find out whether *any* output depends on *any* later input. Every leak is large enough to measure: some output entry moves by
-# at least 0.0001 of the change of an input entry, perhaps a single pair.
+# Find out whether *any* output depends on *any* later input. A leak may lead from a single entry to a single entry. If you change
+# the first by $c$, the second moves by at least $0.0001\,c$; without a leak, only by rounding.
 #
 # **Worked example.** A function adds to each of three tokens 0.001 times the next one, where there is one. If token 2 changes by
 # 1, output 1 moves by 0.001: `True`. A function that adds the token *before*: `False`.
@@ -441,7 +446,7 @@ grade(sees_the_future)
 # %% [markdown]
 # ### Eight suspects
 #
-# Which of these eight attention functions leak, and how?
+# Which of these attention functions leak, and how?
 
 # %% tags=["code"]
 for letter in sample_models.SUSPECTS:
@@ -454,12 +459,12 @@ figures.show(figures.masks.suspects(tokens))
 # %% [markdown]
 # <details><summary>What the suspects do (extra)</summary>
 #
-# - A lowers blocked scores by 6, so each weight on the future is below 0.001.
+# - A lowers blocked scores by 6, so their exponentials are 403 times smaller, not 0.
 # - B is right.
 # - C keeps its keys in a buffer with two unused entries, and aligns the mask with the end of the *buffer*.
 # - D sets weights to 0 after the softmax.
 # - E reads the first three tokens in both directions. Its last token does not leak.
-# - F inverts the mask. It hides each token from itself, yet the diagonal is ticked: a token still makes its own query.
+# - F inverts the mask: a token sees later ones, not itself. The diagonal is ticked because it still makes its own query.
 # - G has its diagonal one position too far to the right.
 # - H aligns its later queries with the first keys, so they see too few. No leak detector finds that.
 #
@@ -481,17 +486,17 @@ print("without a padding mask, leaks:", sees_the_future(layer, tokens))
 print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothing_padded), tokens))
 
 # %% [markdown]
-# The padding mask *replaces* the causal one, where `|` should combine them. Tests without padding pass. A library did this in
-# training until July 2026; the clue was a loss *below* a reference, 3.93 to 7.49
+# The padding mask *replaces* the causal one, where `|` should combine them. Tests without a padding mask pass. A library did
+# this in training until July 2026; the clue was a loss of 3.93, *below* the 7.49 of a reference
 # ([unsloth-zoo#963](https://github.com/unslothai/unsloth-zoo/pull/963)).
 #
 # ## 8. What a leak does to learning
 #
-# Does a tiny leak matter? Train on tokens drawn at random from 8. The best honest loss is $\ln 8 = 2.08$, because
-# nothing can be learned. (`train_on_noise` trains one attention layer; lesson 8 shows how.)
+# Does a tiny leak matter? Train one attention layer on tokens drawn at random from 8. The best honest loss is
+# $\ln 8 = 2.08$, because nothing can be learned.
 #
-# Code for GPT-2 set blocked scores to −10,000. In 2022, a user reported that a high learning rate had driven the *open* scores
-# there (minGPT's issue 75, in the bug museum). Suppose they are near −9,996.
+# Hugging Face's GPT-2 set blocked scores to −10,000. In 2022, a user reported that training had driven the *open* scores below that
+# (minGPT's issue 75). Suppose they are near −9,996.
 #
 # ### Predict: three losses
 #
@@ -504,15 +509,9 @@ predict("the losses that fall", ...)
 # %% tags=["model"]
 mask = causal_mask(12)
 
-
-def with_a_number(query, key, value):
-    scores = query @ key.mT / key.shape[-1] ** 0.5 - 9_996
-    return torch.softmax(scores.masked_fill(mask, -10_000), dim=-1) @ value
-
-
 trained = {
     "right mask": train_on_noise(lambda q, k, v: masked_attention(q, k, v, mask)[0]),
-    "−10,000": train_on_noise(with_a_number),
+    "−10,000": train_on_noise(blocked_by_a_number),  # https://github.com/karpathy/minGPT/issues/75
     "one key too many": train_on_noise(lambda q, k, v: masked_attention(q, k, v, mask.triu(2))[0]),
     "no mask": train_on_noise(lambda q, k, v: masked_attention(q, k, v)[0]),
 }
@@ -523,7 +522,7 @@ figures.show(figures.masks.on_noise({name: losses for name, (model, losses) in t
 
 # %% [markdown]
 # With one key too many, the loss falls at once. With −10,000 the leak seems harmless, but each step pushes the open scores
-# down, until they are under −10,000: **training finds even a small leak.** So test your own models on noise.
+# down, until they are under −10,000: **training makes a small leak larger.** So test your own models on noise.
 #
 # ### 100 % accuracy (extra)
 
@@ -533,7 +532,7 @@ figures.show(figures.masks.accuracies({name: trained[name][0] for name in ("no m
 
 # %% [markdown]
 # Without a mask, random tokens are predicted at every position but the last, whose answer is not in the input. When a model
-# writes, only the last position counts. So 100 % accuracy is bad news.
+# writes, only the last position counts. So 100 % accuracy at a position is bad news.
 #
 # ## 9. The small language model without its mask
 #
@@ -550,7 +549,7 @@ without = lm.compare(mask=lambda T: torch.zeros(T, T, dtype=torch.bool))
 # *Difficulty ★★☆, importance ●○○, about 8 minutes.* **Which earlier words does the small model need?** Besides the
 # future, hide one key from every query: the one at the distance $d = i - j$. Plot the held-out loss for $d$ from 1 to
 # 10 with `figures.curves(distances, {"loss": losses})`. What is the smallest distance whose hidden key raises the loss
-# by less than 0.1 nats?
+# by less than 0.1?
 
 # %% tags=["experiment"]
 distances = torch.arange(1, 11)
@@ -558,7 +557,7 @@ distances = torch.arange(1, 11)
 # Your code: a function hide(d) that returns a function from T to a mask (T, T), in which the future is blocked, and the key
 # at distance d. Then lm.compare(mask=hide(d))[0] is the loss for one distance. Last, a plot
 
-finding = ...  # the smallest distance whose key costs less than 0.1 nats
+finding = ...  # the smallest distance whose key costs less than 0.1
 
 # %%
 check("experiment", finding)
@@ -591,7 +590,7 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 # 2. Blocked scores become −∞ *before* the softmax; a fully blocked row has weights of 0.
 # 3. With fewer queries than keys, the queries are the *last* $T$ of $S$ positions.
 # 4. A padding mask blocks positions without a word; `|` combines masks.
-# 5. A function leaks if an output depends on a later input. Training finds even a small leak.
+# 5. A function leaks if an output depends on a later input. Training makes a small leak larger.
 #
 # $$ \mathbf{O} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right)
 #    \mathbf{V}, \qquad m_{ij} = \text{True if } j > S - T + i $$
@@ -601,7 +600,8 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 figures.show(figures.masks.so_far(masked_attention, causal_mask(6), sentence.x))
 
 # %% [markdown]
-# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3.
+# **Next:** lesson 6 lets a word ask several questions. **To read on:** [Attention Is All You
+# Need](https://arxiv.org/abs/1706.03762), section 3.2.3.
 
 # %%
 progress()

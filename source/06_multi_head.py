@@ -8,9 +8,9 @@
 # %% [markdown]
 # # Lesson 6: Multi-head attention
 #
-# Which bank is meant in *The boat reached the river bank*? Two words help: *river*, and *boat*, the thing that arrives. To use
-# both, *bank* has to ask two questions. But one attention gives each word only one set of weights, and so one average. **How
-# can a word ask several questions at once, and keep the answers apart, without a single parameter more?**
+# Which bank is meant in *The boat reached the river bank*? Two words help: *river*, and *boat*, the thing that arrives. But one
+# set of weights gives *bank* only one average of them. **How can a word ask several questions at once, and keep the answers
+# apart?**
 #
 # **You will build** `MultiHeadAttention`: the `SelfAttention` of lesson 3, with several *heads*.
 #
@@ -49,7 +49,7 @@ predict("quiz 1", ...)  # "less than 1", "1" or "more than 1"
 # Which points (colour, shape) can one head produce?
 
 # %%
-# The points: "a line from word 0 to word 1", "a square" or "the whole plane"
+# The points: "the segment from word 0 to word 1", "a square" or "the whole plane"
 predict("the reach of one head", ...)
 
 # %% tags=["picture"]
@@ -57,7 +57,7 @@ predict("the reach of one head", ...)
 figures.show(figures.multi_head.reach())
 
 # %% [markdown]
-# A cleverer matrix, before or after the head, doesn't help, because both words pass through the same one.
+# Doubling the average gives $(1, 1)$ here, but no matrix is right for all colours and shapes: both words pass through the same one.
 #
 # ## 2. Two heads, in a loop
 #
@@ -69,11 +69,12 @@ figures.show(figures.multi_head.reach())
 #    \mathbf{V}_h = \mathbf{X} \mathbf{W}_v^{(h)} . $$
 #
 # In formulas, `D` is $d$ and `Dk` is $d_k$, and we choose $d_k = d / H$, for values too. So the $H$ outputs side by side are as
-# wide as a word again, and one last matrix $\mathbf{W}_o$, `(D, D)`, mixes them:
+# wide as a word again, and one last matrix $\mathbf{W}_o$, `(D, D)`, combines them:
 #
 # $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \mathbf{O}_0,\; \mathbf{O}_1,\; \dots,\; \mathbf{O}_{H-1} \,]\; \mathbf{W}_o . $$
 #
-# Here are two heads for our sentence. Their matrices are random, so their weights don't mean anything yet:
+# Here are two heads for our sentence, by lesson 5's `masked_attention`. Their matrices are random, so their weights don't mean
+# anything yet:
 
 # %% tags=["code"]
 words = sentence.words  # The boat reached the river bank
@@ -141,15 +142,15 @@ predict("what reshape gives head 0", ...)
 figures.show(figures.multi_head.cut_by_reshape(small))
 
 # %% [markdown]
-# `reshape` never looks at columns. It cuts the memory, which holds one word after the other, into pieces of the new sizes. So
-# first cut each word's row into $H$ pieces, and only then swap words and heads, with `transpose`.
+# `reshape` never looks at columns. It cuts the numbers, row after row, into pieces of the new sizes. So first cut each word's row
+# into $H$ pieces, and only then swap words and heads, with `transpose`.
 #
 # ### Exercise: `split_heads(x, n_heads)`
 #
 # *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
-# Do this for a batch. Where $H$ doesn't divide the width, as for `D = 10` and `H = 4`, raise a `ValueError` that names the
-# wrong argument and its value.
+# Do this for a batch. Where $H$ doesn't divide the width, as for `D = 10` and `H = 4`, raise a `ValueError` that names
+# `n_heads` and its value.
 #
 # **Worked example.** One sentence of two words, $(1, 2, 3, 4)$ and $(5, 6, 7, 8)$, and two heads. Head 0 gets
 # $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ and head 1 gets $\begin{pmatrix} 3 & 4 \\ 7 & 8 \end{pmatrix}$.
@@ -232,7 +233,7 @@ grade(merge_heads)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# And if a trained model gets the wrong split? Guessing among the 952 words of the small language model would cost 6.9 nats:
+# And if a trained model gets the wrong split? Guessing among the 1,001 words of the small language model gives a loss of 6.9:
 
 # %% tags=["model"]
 lm = small_lm.load()
@@ -246,15 +247,15 @@ wrong = lm.compare(split=lambda x, n_heads: x.reshape(len(x), n_heads, x.shape[1
 #
 # `__init__` makes the layers, and `forward` computes with them. You write one after the other.
 #
-# Each packed matrix becomes an `nn.Linear(D, D, bias=False)`, which computes `x @ weight.T`. The matrix is square, so nothing
-# complains if somebody forgets the `.T`.
+# Each packed matrix becomes an `nn.Linear(D, D, bias=False)`, which computes `x @ weight.T`. Its weight is square, so nothing
+# complains if you copy a matrix without `.T`.
 #
 # ### Exercise: `HeadLayers(d_model, n_heads, dropout=0.0)`
 #
 # *Difficulty ★☆☆, importance ●●●, about 7 minutes.*
 #
 # Make the four layers `W_q`, `W_k`, `W_v` and `W_o`, and `dropout`, an `nn.Dropout`. Refuse an $H$ that doesn't divide
-# `d_model`, although no size depends on it. A `forward` is not needed.
+# `d_model` here, not only in `forward`, which comes next.
 #
 # **Worked example.** `HeadLayers(8, 2)` has four parameters, `W_q.weight` and so on, each $(8, 8)$. `HeadLayers(10, 4)` raises
 # a `ValueError`.
@@ -306,7 +307,7 @@ for name, weight in parameters.items():
     print(f"{name}  {tuple(weight.shape)}  {weight.numel():,}")
 
 # %% [markdown]
-# Heads share the width, so the four products cost the same, too. Only the attention weights grow: $H$ maps instead of one.
+# Heads share the width, so all matrix products cost the same, too. Only the attention weights grow: $H$ maps instead of one.
 
 # %% tags=["picture"]
 # @title From x to the output, with all shapes
@@ -335,10 +336,10 @@ growth.show("masked_attention")
 # Copy your `masked_attention` into the cell, above the class. Then write `forward`. As in lesson 4, return the weights that
 # multiplied the values: in training mode, those after dropout.
 #
-# **Worked example.** `D = H = 2`, and all matrices are the identity. The words are $(0, 0)$ and $(\ln 3, 8)$, so head 0 sees
-# $0$ and $\ln 3$, and head 1 sees $0$ and $8$. Word 0 has the scores 0, so weights of $\tfrac12$ and the output $(\tfrac12 \ln
-# 3,\; 4)$. Word 1 has in head 0 the scores $0$ and $(\ln 3)^2 = 1.21$, so the weights $0.23$ and $0.77$, and in head 1 the
-# scores $0$ and $64$. Its output is $(0.77 \ln 3,\; 8)$.
+# **Worked example.** `D = H = 2`, so $d_k = 1$, and all matrices are the identity. The words are $(0, 0)$ and $(\ln 3, 8)$, so
+# head 0 sees $0$ and $\ln 3$, and head 1 sees $0$ and $8$. Word 0 has the scores 0, so weights of $\tfrac12$ and the output
+# $(\tfrac12 \ln 3,\; 4)$. Word 1 has in head 0 the scores $0$ and $(\ln 3)^2 = 1.21$, so the weights $0.23$ and $0.77$, and in
+# head 1 the scores $0$ and $64$. Its output is $(0.77 \ln 3,\; 8)$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -349,7 +350,7 @@ class MultiHeadAttention(nn.Module):
     """Attention with several heads, over a sentence or from one sentence to another.
 
     Has the layers of HeadLayers and no other parameters. dropout: the probability with which each weight is dropped in
-    training mode, independently. Each call is independent of those before.
+    training mode, independently. A call does not affect later ones.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
@@ -363,8 +364,8 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Attend from x, (B, T, D), to context, (B, S, D), or to x itself where context is None.
 
-        mask: bool, broadcasts to (B, H, T, S), True = blocked; in a fully blocked row, a head's weights and what it
-        finds are 0, never NaN. Scores may be as large as 1e13, blocked ones too.
+        mask: bool, broadcasts to (B, H, T, S), True = blocked; in a fully blocked row, a head's weights and
+        output are 0, never NaN. Scores may be as large as 1e13, blocked ones too: only -inf blocks them.
         Returns the output (B, T, D) and the weights that were applied (B, H, T, S).
         Not allowed: F.scaled_dot_product_attention, nn.MultiheadAttention, F.multi_head_attention_forward.
         """
@@ -400,15 +401,14 @@ growth.show("SelfAttention", "MultiHeadAttention")
 
 # %% tags=["code"]
 module, matrices = MultiHeadAttention(D, H), {"W_q": W_q, "W_k": W_k, "W_v": W_v, "W_o": W_o}
-weights = {f"{name}.weight": W.T for name, W in matrices.items()}  # a layer with this weight computes x @ W
-module.load_state_dict(weights, strict=False)
+state = {f"{name}.weight": W.T for name, W in matrices.items()}  # a layer with this weight computes x @ W
+module.load_state_dict(state, strict=False)  # a module that also keeps its HeadLayers has more names
 torch.testing.assert_close(module(X[None])[0][0], by_loop)
 print("Your module and the loop give the same numbers.")
-causal = torch.ones(T, T, dtype=torch.bool).triu(1)
 
 # %% tags=["picture"]
 # @title Both heads, without a mask and with a causal one
-figures.show(figures.multi_head.without_and_with(module, X, causal, words))
+figures.show(figures.multi_head.without_and_with(module, X, causal_mask(T), words))
 
 # %% [markdown]
 # Now it becomes layer 0 of the small language model. (Other layers also rotate queries and keys: lesson 7.)
@@ -441,15 +441,16 @@ losses = lm.compare(module=MultiHeadAttention)
 ours, theirs = MultiHeadAttention(512, 8), nn.MultiheadAttention(512, 8, bias=False, batch_first=True)
 packed = torch.cat([ours.W_q.weight, ours.W_k.weight, ours.W_v.weight])  # (3D, D)
 theirs.load_state_dict({"in_proj_weight": packed, "out_proj.weight": ours.W_o.weight})
-x, causal = torch.randn(2, 32, 512), torch.ones(32, 32, dtype=torch.bool).triu(1)
+x, causal = torch.randn(2, 32, 512), causal_mask(32)
 output, weights = ours(x, mask=causal)
 expected, mean = theirs(x, x, x, attn_mask=causal)
 torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-4)
 torch.testing.assert_close(weights.mean(dim=1), mean, atol=1e-5, rtol=1e-4)
-print("Equal. Their weights:", tuple(mean.shape), "Your steps:")
+print("Equal. The shape of their mean weights:", tuple(mean.shape), "and of your steps:")
 q, k, v = (split_heads(layer(x), 8) for layer in (ours.W_q, ours.W_k, ours.W_v))
 steps = {"x": x, "W_q(x)": ours.W_q(x), "split": q, "scores": q @ k.mT, "weights": weights, "heads": weights @ v}
-for name, tensor in (steps | {"merged": merge_heads(weights @ v), "output": output}).items():
+steps["merged"], steps["output"] = merge_heads(weights @ v), output
+for name, tensor in steps.items():
     print(f"{name:8} {tuple(tensor.shape)}")
 
 # %% [markdown]
@@ -462,15 +463,15 @@ for name, tensor in (steps | {"merged": merge_heads(weights @ v), "output": outp
 figures.show(figures.multi_head.four_heads(lm))
 
 # %% [markdown]
-# One looks at its **neighbour**, the word before. One does some **grammar**: it finds the verb. For **reference**, give the
-# model twelve random words, and then the same twelve again:
+# One finds the clue to a meaning, *river* for *bank*. One looks at its **neighbour**, the word before. One does some **grammar**:
+# it finds the verb. Others go by **reference** to earlier words. Give the model twelve random words twice:
 
 # %% tags=["picture"]
 # @title Twelve heads: the mean weight on the word itself, the word before, and the last time
 figures.show(figures.multi_head.twelve_heads(lm))
 
 # %% [markdown]
-# The heads of layer 2 look at the word that came *after* the same word last time, and that comes next. They are called
+# The heads of layer 2 look at the word that came *after* the same word last time, which is the word to predict. They are called
 # **induction heads**. BERT has heads that go from a verb's object to the verb, or from a pronoun to its noun ([Clark et al.
 # 2019](https://arxiv.org/abs/1906.04341)). The mean over heads, PyTorch's default, hides all this:
 
@@ -493,8 +494,9 @@ figures.show(figures.multi_head.mean_of_heads(lm))
 # + values = values.permute(0, 2, 1, 3).reshape(batch, length, width)
 # ```
 #
-# Train your layer, and one with this merge, on random words. **Copy**: repeat them. **Reverse**: repeat them backwards.
-# **Predict**: with a causal mask, give the next word, which nobody can know: the best loss is $\ln 16 = 2.77$.
+# Train your layer, and one with this merge, on random words, with vectors for their positions added. **Copy**: repeat them.
+# **Reverse**: repeat them backwards. **Predict**: with a causal mask, give the next word, which nobody can know: the best loss
+# is $\ln 16 = 2.77$.
 #
 # ### Predict: the task that gives it away
 #
@@ -513,14 +515,13 @@ trained = head_studies.learn_three_tasks(MultiHeadAttention)
 figures.show(figures.multi_head.three_tasks(trained))
 
 # %% [markdown]
-# Copying and reversing train well, because the matrices around the scrambled heads learn to unscramble them. But the loss of
-# *predict* falls *below* guessing, because numbers of later words get into earlier positions, past the mask. Compare with a
-# layer that you trust, as in section 5. More bugs are in `bug_museum.ipynb`.
+# Copying and reversing train well, because each query learns to fetch the word that is wanted where its answer ends up. But the
+# loss of *predict* falls *below* guessing, because numbers of later words get into earlier positions, past the mask. Compare with a
+# layer that you trust, as in section 5.
 #
 # ## The model so far (extra)
 #
-# In the model that grows until lesson 8, your module replaces projections and attention. Each head compares half of the
-# numbers.
+# In the model that grows until lesson 8, your module replaces projections and attention.
 
 # %% tags=["picture"]
 # @title The model so far, and where its letters look

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 CHOSEN = {
     "0, 2: the same word": (0, 2),
-    "0, 3: many words": (0, 3),
+    "0, 3: the clue to a meaning": (0, 3),
     "1, 2: the word before": (1, 2),
     "1, 1: the verb": (1, 1),
 }  # title -> layer and head of the small model
+HEADS = PALETTE[3:5]  # of heads 0 and 1: no colour of q, k or v
 RANDOM_WORDS = "midnight told more sad present pears daughters last comes thought church sugar"
 
 
@@ -228,8 +229,8 @@ def four_heads(lm: SmallLM) -> Figure:
     return with_alt_text(
         side_by_side(_chosen_weights(lm), rows=sentence.words, titles=list(CHOSEN), blocked=later),
         "Four causal heat maps over the six words. The same word: every word looks at itself, and the second the at "
-        "both. Many words: weights are spread over the row. The word before: the and river look at reached, bank "
-        "mostly at river. The verb: the, river and bank look at reached.",
+        "both. The clue to a meaning: bank looks only at river, the other rows are spread. The word before: the and "
+        "river look at reached, bank mostly at river. The verb: the, river and bank look at reached.",
         "Layer and head are above each map. Hatched: blocked by the causal mask.",
     )
 
@@ -245,7 +246,7 @@ def mean_of_heads(lm: SmallLM) -> Figure:
     return with_alt_text(
         side_by_side(layer.mean(0)[None], rows=sentence.words, titles=["mean of layer 1"], blocked=later),
         "One causal heat map, the mean over the four heads of layer 1. Boat looks at The, and the at reached, with "
-        "more than 0.8. The rows of river and bank are mixtures: the weight is spread over several words.",
+        "more than 0.75. The rows of river and bank are mixtures: the weight is spread over several words.",
         "The mean is what nn.MultiheadAttention returns by default. You can no longer see what each head does.",
     )
 
@@ -296,10 +297,7 @@ def side_by_side(
 
 
 def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = True) -> None:
-    from matplotlib.colors import to_rgb
-
-    mixed = [0.45 + 0.55 * part for part in to_rgb(PALETTE[(head or 0) % len(PALETTE)])]  # with white
-    colour: Any = PALE if head is None else (*mixed, 1.0)
+    colour: Any = PALE if head is None else _ground(head)
     hatch = "" if head is None or number else HATCHES[head % len(HATCHES)]
     cell(ax, x, y, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1)
     if number and head is not None:
@@ -307,10 +305,15 @@ def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = T
 
 
 def _address_cell(ax: Axes, x: float, y: float, address: int, head: int) -> None:
-    from matplotlib.colors import to_rgb
-
-    ground: Any = (*(0.45 + 0.55 * part for part in to_rgb(PALETTE[head % len(PALETTE)])), 1.0)  # with white
+    ground = _ground(head)
     cell(ax, x, y, facecolor=ground, edgecolor="white", linewidth=1)
     write(ax, x, y + 0.05, str(address), color=ink_on(ground), fontsize=SMALL)
     for dot in range(head):
         ax.plot(x + 0.34 - 0.2 * dot, y - 0.34, "o", color=ink_on(ground), markersize=2.2)
+
+
+def _ground(head: int) -> Any:
+    """Return a head's colour, mixed with white."""
+    from matplotlib.colors import to_rgb
+
+    return (*(0.45 + 0.55 * part for part in to_rgb(HEADS[head % len(HEADS)])), 1.0)

@@ -206,16 +206,21 @@ def weight_maps(panels: Mapping[str, torch.Tensor], *, per_row: int) -> Figure:
 def three_heads(lm: SmallLM, attend: Function) -> Figure:
     """The weights of the query bank in three heads of the model, by `attend(q, k, v, scale=…)` at three scales."""
     figure, axes = row(3, width=3.3, height=2.3)
+    details = []
     for ax, (layer, head) in zip(axes, ((0, 3), (1, 0), (2, 2)), strict=True):
         seen = lm.look("The boat reached the river bank", layer=layer, head=head)
         rows = [attend(seen.q[-1:], seen.k, seen.v, scale=scale)[1][0] for scale in (1.0, 24**-0.5, 1 / 24)]
         names = ["× 1", "/ √24", "/ 24"]
         heat_map(torch.stack(rows), ax=ax, rows=names, columns=seen.words, title=f"layer {layer}, head {head}")
         ax.tick_params(axis="x", rotation=40)
+        most = [
+            f"{name}: {weights.max():.2f} on {seen.words[int(weights.argmax())]}"
+            for name, weights in zip(names, rows, strict=True)
+        ]
+        details.append(f"Layer {layer}, head {head}, {', '.join(most)}")
     return with_alt_text(
         figure,
-        "Three heat maps of the weights of bank, with one row per scale and one column per word. Not scaled, one or "
-        "two words have most of the weight; divided by the root of 24, it is spread more evenly; divided by 24, most "
-        "evenly.",
+        "Three heat maps of the weights of bank, with one row per scale and one column per word. The largest weights: "
+        f"{'. '.join(details)}.",
         "Queries and keys are those of the trained model.",
     )

@@ -61,3 +61,6 @@ def last_queries_mask(T, S):
     "Your mask blocks nothing. That is right for a single query, which is the last one, but of several queries only "
     "the last sees every key."
 )
+right.mistake(
+    "for_the_six_words_of_lesson_0", {"T, S, dtype": "6, 6, dtype", "S - T + 1": "1"}, loses=EVERYWHERE
+).feedback("Your mask is made for the six words of lesson 0. It must have `T` rows and `S` columns.", see=FEWER_QUERIES)

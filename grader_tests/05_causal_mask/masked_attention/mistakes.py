@@ -156,7 +156,7 @@ right.mistake(results.output_alone, loses=EVERYWHERE).patch("""
 right.mistake(results.scores_for_weights, {", weights": ", scores"}, loses=EVERYWHERE)
 right.mistake(shapes.all_dimensions_reversed(what="key"), {"key.mT": "key.T"}, loses="batches")
 right.mistake("transposes_dimensions_1_and_2", {"key.mT": "key.transpose(1, 2)"}, loses=EVERYWHERE).feedback(
-    "You swap dimensions 1 and 2, which are the last two only for the shape (B, S, K). There may be no dimension "
+    "You swap dimensions 1 and 2, which are the last two only for the shape (B, S, Dk). There may be no dimension "
     "before them, or several. Count from the end."
 )
 right.mistake(

@@ -12,7 +12,7 @@ merge_heads = exercise(
     see=SPLITTING,
     forbidden=BUILT_IN,
     hints=(
-        "In which order must the numbers of one word be in memory? In which order does (B, H, T, K) have them?",
+        "In which order must the numbers of one word be in memory? In which order does (B, H, T, Dv) have them?",
         "Undo the two steps of `split_heads`, the last one first: swap heads and words, then make one dimension of the "
         "last two.",
         "`x.transpose(…, …)`, then `.reshape(B, T, …)`. If `view` raises an error, ask which numbers it would have to "

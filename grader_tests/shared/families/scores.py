@@ -72,8 +72,8 @@ scaled_by_model_width = Family(
 power_divided = Family(
     "wrong-scale",
     "divides_the_power",
-    "Your exponent is wrong, because `**` binds more tightly than `/`: `K ** -1 / 2` is half of 1 / K. Compare it "
-    "with `math.sqrt` for K = 16.",
+    "Your exponent is wrong, because `**` binds more tightly than `/`: `Dk ** -1 / 2` is half of 1 / Dk. Compare it "
+    "with `math.sqrt` for Dk = 16.",
 )
 keys_times_queries = Family(
     "keys-times-queries",
