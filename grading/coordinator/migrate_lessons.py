@@ -19,7 +19,7 @@ from ..authoring.lesson_cells import read_cells
 from ..authoring.lesson_pieces import SHARED
 from ..authoring.merge_course import CourseMerge, merge_course
 from ..course_dir.fingerprints import fingerprint_file
-from ..course_dir.lesson_base import keep_base, kept_base, read_lessons, recognised_base, write_lessons
+from ..course_dir.lesson_base import keep_base, kept_base, read_lessons, write_lessons
 from ..course_dir.lessons import list_lessons
 from ..course_dir.scaffold import unpacked_course
 from ..errors import GradingError, StepFailed
@@ -154,9 +154,7 @@ def _merge(root: Path, new: Path, base: Path | None) -> tuple[CourseMerge, bool]
     with unpacked_course(new) as folder, unpacked_course(base) if base else nullcontext() as began:
         theirs = read_lessons(folder or new)
         known = read_lessons(began) if began else kept_base(root)
-    if known is None:
-        known = recognised_base(ours, theirs)
-    return merge_course(known, ours, theirs), bool(known)
+    return merge_course(known or {}, ours, theirs), bool(known)
 
 
 def _without_new_exercises(root: Path, merge: CourseMerge) -> CourseMerge:

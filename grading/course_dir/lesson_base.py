@@ -1,24 +1,20 @@
 """The lessons that a course began with, as the base of a three-way merge.
 
 A new version of the lessons and the teacher's own are both compared with this base. `grading init` keeps it in a folder
-of the course. For an older course, published files are recognised by their hashes.
+of the course.
 
 Does not cover: merging (`authoring.merge_lessons`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 FOLDER = ".lessons-base"  # in the course directory; contains solutions, as source/ does
 PARTS = ("source", "grader_tests")
-PUBLISHED = Path(__file__).with_name("published_lessons.json")  # path -> hashes of the file in published versions
 ENDINGS = (".py", ".toml")  # endings of lesson files; all other files are derived from them
 ABOUT = (
     "The lessons that this course began with, or those of the new version that the last `grading "
@@ -79,37 +75,9 @@ def kept_base(root: Path) -> dict[str, str] | None:
     return None if found is None else read_lessons(found)
 
 
-def recognised_base(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
-    """Guess the base of a course that keeps none.
-
-    Uses published files that are recognised in the course's lessons or in the new ones. A published file that both
-    sides have changed is in the result, but empty. The result is empty if no file of the course is recognised.
-    """
-    published: dict[str, list[str]] = json.loads(PUBLISHED.read_text(encoding="utf-8"))
-    if not any(_hash(text) in published.get(path, ()) for path, text in ours.items()):
-        return {}
-    sides = (ours, theirs)
-    return {
-        path: next((side[path] for side in sides if path in side and _hash(side[path]) in known), "")
-        for path, known in published.items()
-    }
-
-
-def record_published(root: Path, file: Path = PUBLISHED) -> None:
-    """Add the hashes of a checkout's lessons before they are published."""
-    known: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    for path, text in read_lessons(root).items():
-        known[path] = list(dict.fromkeys([*known.get(path, []), _hash(text)]))
-    file.write_text(json.dumps(known, indent=0, sort_keys=True) + "\n", encoding="utf-8")
-
-
 def _is_hidden(path: Path) -> bool:
     """Whether it is a hidden file, such as a copy in Jupyter's checkpoints."""
     return any(part.startswith(".") for part in path.parts)
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
@@ -121,7 +89,3 @@ def _remove_empty(folder: Path, root: Path) -> None:
 
 def _content(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-
-
-if __name__ == "__main__":
-    record_published(Path(sys.argv[1]) if sys.argv[1:] else Path.cwd())
