@@ -57,7 +57,8 @@ predict("the reach of one head", ...)
 figures.show(figures.multi_head.reach())
 
 # %% [markdown]
-# Doubling the average gives $(1, 1)$ here, but no matrix is right for all colours and shapes: both words pass through the same one.
+# Doubling the average gives $(1, 1)$ here, but no matrix is right for all colours and shapes: both words pass through the same
+# one.
 #
 # ## 2. Two heads, in a loop
 #
@@ -69,7 +70,7 @@ figures.show(figures.multi_head.reach())
 #    \mathbf{V}_h = \mathbf{X} \mathbf{W}_v^{(h)} . $$
 #
 # In formulas, `D` is $d$ and `Dk` is $d_k$, and we choose $d_k = d / H$, for values too. So the $H$ outputs side by side are as
-# wide as a word again, and one last matrix $\mathbf{W}_o$, `(D, D)`, combines them:
+# wide as a word again, and one last matrix $\mathbf{W}_o$, `(D, D)`, combines them in each entry:
 #
 # $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \mathbf{O}_0,\; \mathbf{O}_1,\; \dots,\; \mathbf{O}_{H-1} \,]\; \mathbf{W}_o . $$
 #
