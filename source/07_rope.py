@@ -351,7 +351,7 @@ for pairs in (
     print()
 
 # %% [markdown]
-# Only the last digits differ, where an angle of thousands of radians is rounded.
+# At most the last digits differ, where an angle of thousands of radians is rounded.
 #
 # ### Predict: a hundred positions further on
 #
