@@ -8,11 +8,11 @@
 # %% [markdown]
 # # Lesson 8: Training
 #
-# In lesson 0, a small model wrote with your lines in it. With random weights, the same lines write nonsense. **How does a model
-# learn to write?**
+# In lesson 0, a small model wrote with your lines in it. With random weights, they write nonsense. **How does a model learn to
+# write?**
 #
 # **You will build** the loss, a *block* round your own attention, one step of training, and the loop that writes. With them you
-# train a model in about a minute, and watch its text grow.
+# train a model, and watch its text grow.
 #
 # **You need** softmax (lesson 2), Adam (4), the causal mask (5), heads (6), rotary positions (7).
 #
@@ -92,9 +92,9 @@ predict("the predictions in a window", ...)
 # %% [markdown]
 # ## 2. How surprised is it?
 #
-# At each position the model returns $N$ logits, one per token of the vocabulary; softmax turns them into probabilities. If the
-# token that comes next got the probability $p$, the model's **surprise** is $-\ln p$: 0 for $p = 1$, 0.69 for $p = \tfrac12$, and
-# larger without limit as $p$ approaches 0. The loss is the mean surprise:
+# At each position the model returns $N$ logits, one per token; softmax turns them into probabilities. If the token that comes next
+# got the probability $p$, the model's **surprise** is $-\ln p$: 0 for $p = 1$, 0.69 for $p = \tfrac12$, and without limit as $p$
+# approaches 0. The loss is the mean surprise:
 #
 # $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
 #    p_{b,t} = \operatorname{softmax}(\mathbf{z}_{b,t}) $$
@@ -116,7 +116,7 @@ predict("the loss of a model that knows nothing", ...)
 #
 # *Difficulty ★★☆, importance ●●●, about 10 minutes.*
 #
-# Write $\mathcal{L}$. Taking the logarithm of a softmax fails for large logits (lesson 2), but `log_softmax` is allowed.
+# Write $\mathcal{L}$. The logarithm of a softmax fails for large logits (lesson 2); `log_softmax` is allowed.
 #
 # **Worked example.** Two positions, both with the logits $(\ln 3, 0)$, so the probabilities are $\tfrac34$ and $\tfrac14$. The
 # targets are 0 and 1, the surprises $\ln\tfrac43 = 0.288$ and $\ln 4 = 1.386$, and the loss is 0.837. If the second target is
@@ -189,8 +189,8 @@ figures.show(figures.training.block())
 
 # %% [markdown]
 # A **residual connection** adds what a part computes to $\mathbf{X}$, so gradients reach the first layer directly. A **norm** gives
-# the vectors that a part reads one size. A stack of blocks is a **transformer**. Most open models of today fill the boxes
-# differently from GPT-2:
+# the vectors that a part reads one size. A stack of blocks is a **transformer**. Most open models of today differ from
+# GPT-2:
 #
 # | | GPT-2 (2019) | since [Llama](https://arxiv.org/abs/2302.13971) (2023) |
 # |---|---|---|
@@ -206,8 +206,8 @@ figures.show(figures.training.block())
 #
 # ### Exercise: normalise without a mean
 #
-# *Difficulty ★☆☆, importance ●●○, about 3 minutes.* Write RMSNorm for `x`, `(..., D)`, along the last dimension. (PyTorch's is
-# `nn.RMSNorm`, with another small number by default.)
+# *Difficulty ★☆☆, importance ●●○, about 3 minutes.* Write RMSNorm for `x`, `(..., D)`, along the last dimension. (PyTorch has
+# `nn.RMSNorm`.)
 #
 # **Worked example.** For $(3, 1)$, the mean square is 5, its root 2.236. With the gain $(1, 2)$ the result is $(1.342, 0.894)$.
 
@@ -230,7 +230,7 @@ check(rms_norm)
 #
 # ### Exercise: `TransformerBlock(attention, d_model, hidden)`
 #
-# *Difficulty ★★☆, importance ●●●, about 10 minutes.*
+# *Difficulty ★★☆, importance ●●●, about 11 minutes.*
 #
 # Build the block round a given attention, such as `RotarySelfAttention(96, 4)`, kept as `self.attention`. It is called as
 # `attention(x, mask=mask)` and returns output and weights. `gain_1` and `gain_2` are tensors of ones, `(D,)`, which
@@ -286,8 +286,8 @@ grade(TransformerBlock)
 # ### The model, made of your parts
 #
 # A table has a vector for each token. Three blocks follow: block 0 goes by words alone, with your attention of lesson 6, the others
-# also by positions, with that of lesson 7. All have your `causal_mask`. After a last norm, the logits are dot products with the
-# rows of the table. With the weights of lesson 0's model, and with random ones:
+# by positions, too, with that of lesson 7. All have your `causal_mask`. After a last norm, the logits are dot products with the
+# table's rows. With the weights of lesson 0's model, and with random ones:
 
 # %% tags=["model"]
 parts = TransformerBlock, MultiHeadAttention, RotarySelfAttention, causal_mask  # yours, or the course's if not here
@@ -298,7 +298,7 @@ for name, lm in {"trained": small_lm.load(), "random": untrained}.items():
     print(f"{name:8} weights: loss {loss:.4f} with your parts, {built_in:.4f} with the built-in")
 
 # %% [markdown]
-# Always look at the loss before training. If it is far below that of a model that knows nothing, the targets leak.
+# Look at the loss before training: if it is far below that of a model that knows nothing, the targets leak.
 #
 # ## 4. One step
 #
@@ -317,7 +317,7 @@ sliders.slider(figures.training_runs.descend)
 # trained [Kimi K2](https://arxiv.org/abs/2507.20534) in 2025.)
 #
 # Against unusual batches, the gradient is **clipped**: if that of *all* parameters, as one vector, is longer than 1, it is shortened
-# to length 1. Old gradients must be cleared, because `backward()` *adds* to `.grad`. So a step has six parts:
+# to length 1. A step has six parts, the second because `backward()` *adds* to `.grad`:
 #
 # 1. put the model into training mode;
 # 2. clear the old gradients;
@@ -330,8 +330,8 @@ sliders.slider(figures.training_runs.descend)
 #
 # *Difficulty ★★☆, importance ●●●, about 8 minutes.*
 #
-# Do these six things, with any optimizer. Return the loss of item 3 as a plain `float`. You may call your loss, or
-# `F.cross_entropy`, which takes logits `(n, N)` and targets `(n,)`.
+# Do these six things, with any optimizer. Return the loss of item 3 as a plain `float`. `F.cross_entropy`, of logits `(n, N)` and
+# targets `(n,)`, is allowed here.
 #
 # **Worked example.** Plain gradient descent, `torch.optim.SGD`, with $\eta = 0.1$. The gradient $(3, 4)$ has the length 5, so it is
 # clipped to $(0.6, 0.8)$, and the parameters move by $(-0.06, -0.08)$. $(0.3, 0.4)$ would not be clipped.
@@ -367,7 +367,7 @@ grade(train_step)
 
 
 # %% [markdown]
-# Before you train on everything, **overfit a single batch**. A model that cannot learn that by heart is broken.
+# First **overfit a single batch**. A model that cannot learn that by heart is broken.
 
 
 # %% tags=["code"]
@@ -446,9 +446,9 @@ grade(generate)
 # %% [markdown]
 # ## 6. It learns to write
 #
-# Training is your step, many times. The learning rate (`learning_rate` is given, or an extra below) rises over the first tenth of
-# the steps, the **warm-up**, because Adam's averages are over few batches then. It falls along half a cosine, so that the
-# parameters settle.
+# Training is your step, many times. The learning rate (`learning_rate` is given, and an extra below) rises over the first tenth of
+# the steps, the **warm-up**, while Adam's averages are of few gradients. It falls along half a cosine, so that the parameters
+# settle.
 
 
 # %% tags=["code"]
@@ -475,9 +475,8 @@ def evaluate(model, inputs, targets):
 
 
 # %% [markdown]
-# One row in four is random words that repeat, so that heads learn to look back. The first weights are random, but
-# $\mathbf{W}_k = \mathbf{W}_q$ and $\mathbf{W}_o = \mathbf{W}_v^\top$: words attend to equal words and copy them, from which such
-# heads form sooner. While your model trains, it continues the prompt of lesson 0:
+# In one row of four, random words repeat, so that heads learn to look back. They form sooner because $\mathbf{W}_k = \mathbf{W}_q$
+# in your random weights: equal words attract each other. While it trains, your model continues the prompt of lesson 0:
 
 # %% tags=["model"]
 # Takes about 60 seconds
@@ -485,7 +484,7 @@ model = OwnBlocksLM(*parts, weights=untrained).to(device)
 unseen = get_batch(held_out, 64, 48, torch.Generator().manual_seed(1))
 prompt = untrained.encode("The boat reached the river")[None].to(device)
 seen_at, held_out_losses = [], []
-steps = 600
+steps = 900
 
 
 def look(done):
@@ -497,7 +496,7 @@ def look(done):
     return f"held out {held_out_losses[-1]:.2f}"
 
 
-with TrainingProgress(model, steps, look, every=50):
+with TrainingProgress(model, steps, look, every=100):
     training_losses = train(model, train_ids, steps, 16, torch.Generator().manual_seed(0))
 
 # %% tags=["picture"]
@@ -506,16 +505,16 @@ seen = seen_at, held_out_losses
 figures.show(figures.training_runs.course_of_training(training_losses, seen, lines))
 
 # %% [markdown]
-# The model first learns how frequent tokens are, then pairs. Far below the bigram baseline, it uses more than the last token,
-# through attention. The training loss is higher because nobody can guess random words before they repeat. There is little
-# overfitting: with READS windows of 64 tokens, it reads each token of the stories about TIMES on average.
+# The model first learns how frequent tokens are, then pairs. Far below the bigram baseline, it uses earlier tokens, too, by
+# attention. The training loss is higher, because nobody can guess random words before they repeat. There is little overfitting: in
+# 10,800 windows of 64 tokens, it sees each token less than twice.
 
 # %% tags=["picture"]
 # @title Slider: what your model writes at each temperature
 sliders.slider(figures.training_runs.written, generate, model, untrained)
 
 # %% [markdown]
-# The words are real because the tokens are words. Their order is learned: quotations open and close, and people return.
+# The words are real because the tokens are words. Their order is learned.
 
 # %% tags=["model"]
 mine = model.to_small_lm()
@@ -688,7 +687,7 @@ keepsake(figures.training_runs.to_keep(mine))
 #
 # 1. A text contains its own targets: at each position, the next token.
 # 2. The loss is the mean surprise in nats; counting gives baselines.
-# 3. A block adds to its input what attention finds, then what an MLP computes; both read normalised vectors.
+# 3. A block adds attention's output to its input, then an MLP's; both read normalised vectors.
 # 4. A step clears gradients, computes the loss, differentiates, clips, and moves the parameters.
 # 5. A falling curve proves little: look at step 0, overfit one batch, measure on held-out text.
 #

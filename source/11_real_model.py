@@ -340,13 +340,13 @@ picture = figures.inspection.layer_by_layer(lm, 'Mara found a red key near the g
 figures.show(picture)
 
 # %% [markdown]
-# Before the first layer, the lens has a loss far *above* that of guessing, about 27 nats in the course's model.
-# It gives the word just read a probability near 1, but a word is almost never followed by itself. So the right word has a
-# probability near 0, and the loss is minus its logarithm: to be sure and wrong costs more than to guess.
+# Before the first layer, the lens has a loss far *above* that of guessing. It gives the word just read a probability near 1, but a
+# word is almost never followed by itself. So the right word has a probability near 0, and the loss is minus its logarithm: to be
+# sure and wrong costs more than to guess.
 #
 # Read a column of the picture from top to bottom. The first layer replaces the word by guesses about what follows such a word.
-# What depends on words further back, such as *key* after *Whose*, comes later. Nobody trained the middle layers to be read this
-# way, so a low probability does not show that a layer knows nothing.
+# What depends on words further back comes later, such as *key* after *Whose* in the course's model. Nobody trained the middle
+# layers to be read this way, so a low probability does not show that a layer knows nothing.
 
 # %% [markdown]
 # ### A sentence of your own (extra)
@@ -500,9 +500,9 @@ print("induction scores, one row per layer:")
 print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_scores.tolist()))
 
 # %% [markdown]
-# In the course's model, layer 2 consists of induction heads. A quarter of its training texts were random words that repeat. A
-# model that never read such texts may have fewer. The loss of *new* words is above that of guessing, 6.86. As long as nothing
-# repeats, the model seems to expect a story, and to be sure and wrong costs more than to guess.
+# Layer 2 has induction heads: all four in the course's model, some in one that you trained. A quarter of the texts that either
+# read were random words that repeat. The loss of *new* words is above that of guessing, 6.91: as long as nothing repeats, the
+# model seems to expect a story, and to be sure and wrong costs more than to guess.
 
 # %% [markdown]
 # ## 6. Remove a head
