@@ -153,7 +153,7 @@ grade(language_model_loss)
 
 
 # %% tags=["code"]
-pairs = torch.zeros(N, N, device=device)
+pairs = torch.zeros(N, N, device=device)  # how often each token follows each
 pairs.index_put_((train_ids[:-1], train_ids[1:]), torch.ones(len(train_ids) - 1, device=device), accumulate=True)
 counted = {  # (N, N): the logits of what follows each token; a small number keeps unseen pairs possible
     "uniform": torch.zeros(N, N, device=device),
@@ -506,8 +506,8 @@ figures.show(figures.training_runs.course_of_training(training_losses, seen, lin
 
 # %% [markdown]
 # The model first learns how frequent tokens are, then pairs. Far below the bigram baseline, it uses earlier tokens, too, by
-# attention. The training loss is higher, because nobody can guess random words before they repeat. There is little overfitting: in
-# 10,800 windows of 64 tokens, it sees each token less than twice.
+# attention. The training loss is higher, because nobody can guess random words before they repeat. Overfitting is small: in 10,800
+# windows of 64 tokens, it reads a token 1.8 times on average.
 
 # %% tags=["picture"]
 # @title Slider: what your model writes at each temperature

@@ -1,14 +1,18 @@
-"""What lessons 06, 07, 09 and 12 measure in a cell whose code is not theirs to read."""
+"""What lessons 06, 07, 09, 11 and 12 measure in a cell whose code is not theirs to read."""
 
 from __future__ import annotations
+
+import math
 
 import pytest
 import torch
 from torch import nn
 
-from course.models import drawn_signs, head_studies, one_before, small_lm, stopwatch, translation
+from course.figures import multi_head
+from course.models import drawn_signs, head_studies, noise, one_before, small_lm, stopwatch, translation
 from course.models.right_functions.lesson_06 import MultiHeadAttention, merge_heads
 from course.models.right_functions.lesson_07 import RotarySelfAttention
+from course.models.right_functions.lesson_11 import induction_score
 from course.models.right_functions.lesson_12 import alignment_error, patches
 
 
@@ -18,6 +22,27 @@ def test_silent_heads_cost_the_model_something_and_none_costs_nothing():
     assert whole == pytest.approx(lm.compare(merge=merge_heads)[1], abs=1e-5)
     one, four = head_studies.loss_without(lm, 2, [0]), head_studies.loss_without(lm, 2, [0, 1, 2, 3])
     assert whole < one < four
+
+
+def test_lesson_06_is_right_about_heads():
+    lm = small_lm.load()
+    the_clue, the_word_before, the_verb = (
+        lm.look("The boat reached the river bank", *place).weights for place in ((0, 3), (1, 2), (1, 1))
+    )
+    assert the_clue[5, 4] > 0.95  # from bank to river
+    assert the_clue[1:5].max() < 0.75
+    assert min(the_word_before[3, 2], the_word_before[4, 2], the_word_before[5, 4]) > 0.8
+    assert the_verb[3:, 2].min() > 0.8
+    twice = f"{multi_head.RANDOM_WORDS} {multi_head.RANDOM_WORDS}"
+    assert min(lm.look(twice, 2, head).weights.diagonal(-11).mean() for head in range(4)) > 0.8
+    assert lm.compare(split=lambda x, n: x.reshape(len(x), n, x.shape[1], -1))[0] > math.log(len(lm.words))
+
+
+def test_attention_blocked_by_a_number_leaks_a_little():
+    x = torch.randn(3, noise.LENGTH, noise.WIDTH, generator=torch.Generator().manual_seed(0))
+    identity = torch.eye(noise.LENGTH).expand(3, -1, -1)  # with these values, the output is the weights
+    leaked = noise.blocked_by_a_number(0.1 * x, x, identity).triu(1)
+    assert 0 < leaked.max() < 0.05
 
 
 def test_a_merge_without_the_transpose_sees_the_future():
@@ -44,6 +69,20 @@ def test_what_was_learned_at_eight_positions_holds_at_all_others():
     assert sum(at_0.losses[-20:]) / 20 > 1.9
     with pytest.raises(ValueError, match="order is 'backwards'"):
         one_before.train_to_name_the_one_before(RotarySelfAttention, "backwards", steps=0)
+
+
+def test_lesson_11_is_right_about_induction_heads_of_the_course():
+    lm = small_lm.load()
+    generator = torch.Generator().manual_seed(5)
+    twelve = torch.stack([torch.randperm(len(lm.words), generator=generator)[:12] for _ in range(16)])
+    repeated = twelve.repeat(1, 2)
+    with torch.no_grad():
+        run = lm.run(repeated)
+    scores = induction_score(run.weights, 12).mean(1)
+    assert scores[2].min() > 0.5 > 0.3 > scores[:2].max()
+    each = nn.functional.cross_entropy(run.logits[:, :-1].mT, repeated[:, 1:], reduction="none")
+    assert each[:, 12:].mean() < 1 < math.log(len(lm.words)) < each[:, :11].mean()
+    assert round(math.log(len(lm.words)), 2) == 6.91
 
 
 def test_translations_are_written_one_by_one_and_filled_up():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.resources import files
 
 import pytest
@@ -13,6 +14,8 @@ from torch import nn
 from course.models import block_comparison, small_lm, training_bugs
 from course.models.modern_lm import Block, apply_rope, causal_mask
 from course.models.own_blocks import OwnBlocksLM, with_repeats
+
+from ...support.repository import ROOT
 
 
 class Heads(nn.Module):
@@ -119,6 +122,14 @@ def test_one_row_in_four_repeats_and_the_others_stay():
     assert torch.equal(seen[:4, 1:], wanted[:4, :-1]) and seen[:4].max() < 50
     for row in torch.cat([seen[:4], wanted[:4, -1:]], dim=1):
         assert any(torch.equal(row[period:], row[:-period]) for period in range(3, 13))
+
+
+def test_lesson_08_is_right_about_how_much_it_reads():
+    text = (ROOT / "source/08_training.py").read_text(encoding="utf-8").replace("\n# ", " ")
+    steps = int(re.search(r"^steps = (\d+)$", text, re.MULTILINE)[1])
+    windows = 12 * steps  # of 16 rows, four repeat
+    times = windows * 64 / len(small_lm.training_ids())
+    assert f"in {windows:,} windows of 64 tokens, it reads a token {times:.1f} times on average" in text
 
 
 def test_the_bug_museum_is_right_about_nine_curves():
