@@ -465,7 +465,7 @@ figures.show(figures.multi_head.four_heads(lm))
 
 # %% [markdown]
 # One finds the clue to a meaning, *river* for *bank*. One looks at its **neighbour**, the word before. One does some **grammar**:
-# it finds the verb. Others go by **reference** to earlier words. Give the model twelve random words twice:
+# it finds the verb. Others follow **references** to earlier words. Give the model twelve random words twice:
 
 # %% tags=["picture"]
 # @title Twelve heads: the mean weight on the word itself, the word before, and the last time
