@@ -369,7 +369,8 @@ def my_attention(q, k, v):
 
 
 losses = lm.compare(my_attention=my_attention)
-print(lm.write("The boat reached the river", my_attention, seed=2))
+start = "Mara told Tom about the river, but then the bank"
+print(lm.write(start, my_attention, seed=2))
 
 # %% [markdown]
 # The **loss** says how badly the model guesses the next word. Now leave out the root:
@@ -381,7 +382,7 @@ def without_the_root(q, k, v):
     return weights @ v, weights
 
 
-print(lm.write("The boat reached the river", without_the_root, seed=2))
+print(lm.write(start, without_the_root, seed=2))
 
 # %% [markdown]
 # ### Predict: without the triangle
@@ -400,7 +401,7 @@ def without_the_triangle(q, k, v):
 predict("without the triangle", ...)
 
 # %% tags=["model"]
-print(lm.write("The boat reached the river", without_the_triangle, seed=2))
+print(lm.write(start, without_the_triangle, seed=2))
 
 # %% [markdown]
 # When it writes, nothing comes after the last word. But change it, and the outputs of earlier words move:

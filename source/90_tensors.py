@@ -9,7 +9,7 @@
 # # Warm-up: Tensors
 #
 # Attention is arithmetic on tables of numbers. **Which parts of PyTorch does it need, and how does a model learn with them?** This
-# notebook is optional: take it before lesson 0 if PyTorch is new to you, or later, when a line of code puzzles you.
+# notebook is optional: take it before lesson 0 if PyTorch is new to you, or later, when a line puzzles you.
 #
 # **You will build** `twice`, `centre`, `Line` and `gradient_step`, one step of training.
 #
@@ -103,7 +103,7 @@ figures.show(figures.broadcast(column, row), caption="a is the column, b the row
 # dimension and `None` inserts one of size 1: if `a` is `(3,)`, `a[:, None]` is a column.
 #
 # Return a table that is True where the column's number is at most the row's. `torch.arange(3)` is `[0, 1, 2]`. (In lesson 5 this
-# pattern hides later words from each word.)
+# pattern hides later words.)
 #
 # Worked example: `staircase(2)` is `[[True, False], [True, True]]`.
 
@@ -211,8 +211,7 @@ figures.show(figures.tensors.mixed_rows())
 #
 # *Difficulty ★★☆, importance ●●○, about 3 minutes.* Tools: your `staircase` and `shares`, `len`, `.float()` and `@`.
 #
-# Row i of the result is the mean of rows 0 to i of `x`. This is attention in which every word looks equally at itself and at all
-# words before it.
+# Row i of the result is the mean of rows 0 to i of `x`: every word attends equally to itself and to all words before it.
 #
 # Worked example: `[[2], [4], [9]]` becomes `[[2], [3], [5]]`.
 
@@ -254,7 +253,7 @@ print("gradient:", w.grad.tolist())
 # %% [markdown]
 # ### Predict: `backward()` again
 #
-# The next cell clears `.grad`, then computes the sum and calls `backward()` twice. How large is `w.grad` then?
+# The next cell clears `.grad` and calls `backward()` twice. How large is `w.grad` now?
 
 # %%
 w.grad = None
@@ -265,7 +264,7 @@ predict("the gradient after two calls of backward", ..., w.grad)
 
 # %% [markdown]
 # Gradients are **added up**, so clear the old ones before the next step. Autograd loses track if you use `.item()`, `.detach()` or
-# `.data`, convert to NumPy, or wrap a tensor in `torch.tensor(…)`. Avoid these, because `check` tests gradients, too. One good use
+# `.data`, convert to NumPy, or wrap a tensor in `torch.tensor(…)`. Avoid these: `check` tests gradients, too. One good use
 # is `x.detach().clone().requires_grad_()`, a copy with a gradient of its own.
 #
 # ## 6. A module

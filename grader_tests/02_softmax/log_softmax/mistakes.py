@@ -238,3 +238,13 @@ def log_softmax(x, dim=-1):
     "You return the logarithm of the sum of exponentials. That is only half of it: subtract it from the scores.",
     see=LOGARITHM,
 )
+log_softmax.mistake("lines_of_lesson_0", loses=("many lists", "scores and gaps", "gradients")).full_code("""
+def log_softmax(x, dim=-1):
+    scores = x.tolist()
+    powers = [math.exp(score) for score in scores]
+    return torch.tensor([math.log(power / sum(powers)) for power in powers], dtype=x.dtype)
+""").feedback(
+    "These are the lines of lesson 0, for a single list of plain numbers. No gradient passes `.tolist()`, and a matrix "
+    "is a list of lists. Take whole tensors: `torch.exp`, and a sum along `dim`.",
+    see="4. Which dimension?",
+)

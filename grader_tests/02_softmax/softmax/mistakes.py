@@ -328,3 +328,13 @@ right.mistake("divides_by_the_sum_of_scores", loses=EVERYWHERE).patch("""
 """).for_each(SCORES=("x", "(x - x.amax(dim, keepdim=True))")).feedback(
     "You divide the exponentials by the sum of the scores. Divide them by the sum of the exponentials.", see=DIVIDE
 )
+softmax.mistake("lines_of_lesson_0", loses=("many lists", "scores of any size", "gradients")).full_code("""
+def softmax(x, dim=-1):
+    scores = x.tolist()
+    powers = [math.exp(score) for score in scores]
+    return torch.tensor([power / sum(powers) for power in powers], dtype=x.dtype)
+""").feedback(
+    "These are the lines of lesson 0, for a single list of plain numbers. No gradient passes `.tolist()`, and a matrix "
+    "is a list of lists. Take whole tensors: `torch.exp`, and a sum along `dim`.",
+    see="4. Which dimension?",
+)

@@ -160,3 +160,13 @@ right.mistake(scores.softmax_over_everything(see="4. Which dimension?", row="lis
 + return torch.softmax((x / temperature).flatten(), 0).view(x.shape)
 """)
 right.mistake(shapes.result_squeezed, loses="many lists")
+softmax_with_temperature.mistake("lines_of_lesson_0", loses=("many lists", "hot, cold", "gradients")).full_code("""
+def softmax_with_temperature(x, temperature, dim=-1):
+    scores = x.tolist()
+    powers = [math.exp(score / temperature) for score in scores]
+    return torch.tensor([power / sum(powers) for power in powers], dtype=x.dtype)
+""").feedback(
+    "These are the lines of lesson 0, for a single list of plain numbers. No gradient passes `.tolist()`, and a matrix "
+    "is a list of lists. Take whole tensors: `torch.exp`, and a sum along `dim`.",
+    see="4. Which dimension?",
+)
