@@ -1,4 +1,4 @@
-"""What lesson 06 does with heads in cells whose code is not the learner's: draws, silences and trains them."""
+"""Heads for lesson 06 to draw, silence and train, in cells whose code is not the learner's."""
 
 from __future__ import annotations
 
