@@ -495,8 +495,8 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 # Does a tiny leak matter? Train one attention layer on tokens drawn at random from 8. The best honest loss is
 # $\ln 8 = 2.08$, because nothing can be learned.
 #
-# Hugging Face's GPT-2 set blocked scores to −10,000. In 2022, a user reported that training had driven the *open* scores below that
-# (minGPT's issue 75). Suppose they are near −9,996.
+# Hugging Face's GPT-2 set blocked scores to −10,000. In 2022, a user reported that training had driven the *open* scores below
+# that (minGPT's issue 75). Suppose they are near −9,996.
 #
 # ### Predict: three losses
 #
@@ -508,7 +508,6 @@ predict("the losses that fall", ...)
 
 # %% tags=["model"]
 mask = causal_mask(12)
-
 trained = {
     "right mask": train_on_noise(lambda q, k, v: masked_attention(q, k, v, mask)[0]),
     "−10,000": train_on_noise(blocked_by_a_number),  # https://github.com/karpathy/minGPT/issues/75
