@@ -287,8 +287,8 @@ for name, given in {"mask": mask, "~mask": ~mask}.items():
 # ## 4. Fewer queries than keys
 #
 # A model that writes keeps the keys and values of *The boat reached the river* in a **KV cache**, to compute them only once. When
-# *bank* comes in, only *bank* needs a query: $T = 1$, $S = 6$. By section 1 this query has $i = 0$ and sees only *The*. So count from the end: **the
-# $T$ queries are the last $T$ of $S$ positions**, and query $i$ is at $S - T + i$.
+# *bank* comes in, only *bank* needs a query: $T = 1$, $S = 6$. By section 1 this query has $i = 0$ and sees only *The*. So count
+# from the end: **the $T$ queries are the last $T$ of $S$ positions**, and query $i$ is at $S - T + i$.
 #
 # $$ m_{ij} = \text{True if } j > S - T + i, \text{ else False} $$
 #
