@@ -584,8 +584,8 @@ figures.show(figures.training_runs.copied(*maps))
 #
 # ## Which block? (extra)
 #
-# Is today's block better than GPT-2's? We recorded both at equal cost, 20 CPU seconds with three seeds each, and each of the four
-# changes of section 3 alone. So this ranks how fast a small model starts to learn, not how well it ends.
+# Is today's block better than GPT-2's? We recorded both on an earlier text, at equal cost: 20 CPU seconds with three seeds each,
+# and each of the four changes of section 3 alone. So this ranks how fast a small model starts to learn, not how well it ends.
 #
 # ### Predict: the better block (extra)
 #

@@ -46,7 +46,7 @@ right.mistake(
 )
 right.mistake("never_differentiates", loses=("an SGD", "old gradients", "any optimizer")).patch("""
 - loss.backward()
-""").feedback("You never call backward(), so the optimizer finds no gradients. It computes them from the loss.")
+""").feedback("You never call backward(), so the optimizer finds no gradients. `loss.backward()` computes them.")
 right.mistake("never_clips", loses="an SGD").patch("""
 - nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 """).feedback(
