@@ -157,6 +157,13 @@ def _(draw):
     s.call(m, s.x, s.positions, name="out")  # by position; nothing of the first call may remain
     yield turned(s.case(ref("out")).tries("positions", "moment"), 200)
 
+    # Only the second pair of each head is left, whose angle is 90 at most: in float32 it is off by less than 1e-4, but
+    # with a base of 10001 by up to 4e-3
+    slow = weights(draw, 8)
+    for name in ("W_q.weight", "W_k.weight"):
+        slow[name][[0, 1, 4, 5]] = 0.0
+    yield attend(slow, 2, x=draw.normal(2, 5, 8), positions=draw.integers(3000, 9000, 5)).tolerance(5e-4, 5e-4)
+
 
 @rotary.criterion("masks of every shape that broadcasts", points=0.75, tries="masks positions")
 def _(draw):
