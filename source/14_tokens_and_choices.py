@@ -481,7 +481,7 @@ def counted(ids, N):
     return counts / counts.sum(dim=-1, keepdim=True)
 
 
-text, held_out = stories[:150_000], small_lm.held_out(3000)
+text, held_out = stories[: stories.rindex("\n", 0, 150_000)], small_lm.held_out(3000)  # whole stories
 n_bytes = len(held_out.encode())
 texts = {  # name: (size of the vocabulary, ids to train on, held-out ids)
     "bytes": (256, torch.tensor(list(text.encode())), torch.tensor(list(held_out.encode()))),
