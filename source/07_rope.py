@@ -77,7 +77,8 @@ predict("the output of boat", ..., (before - after).abs().max())
 figures.show(figures.rope.two_orders(scaled_dot_product_attention, X, permutation, words))
 
 # %% [markdown]
-# The output of a word $\mathbf{x}$ is a quotient of two sums over all words $\mathbf{x}_j$,
+# The same two words have the same weight. The output of a word $\mathbf{x}$ is a quotient of two sums over all words
+# $\mathbf{x}_j$,
 #
 # $$ \frac{\sum_j e^{\mathbf{x} \cdot \mathbf{x}_j / \sqrt{D}}\; \mathbf{x}_j}
 #         {\sum_j e^{\mathbf{x} \cdot \mathbf{x}_j / \sqrt{D}}} \, , $$
@@ -160,7 +161,7 @@ figures.show(figures.rope.sinusoids())
 # %% [markdown]
 # ## 3. Turn a vector by its position
 #
-# Start with vectors of two numbers, which you can draw. Turning $(x_0, x_1)$ counter-clockwise by an angle $\alpha$ gives
+# Start with two numbers, which you can draw. Turning $(x_0, x_1)$ counter-clockwise by an angle $\alpha$ gives
 #
 # $$ \begin{pmatrix} \cos\alpha & -\sin\alpha \\ \sin\alpha & \cos\alpha \end{pmatrix}
 #    \begin{pmatrix} x_0 \\ x_1 \end{pmatrix} =
@@ -193,7 +194,7 @@ check(turn)
 figures.show(figures.rope.six_positions(turn))
 
 # %% [markdown]
-# Now turn a query at position $m$ and a key at position $n$, and take their dot product. What changes the score?
+# Now turn a query at position $m$ and a key at $n$, and take their dot product. What changes the score?
 
 # %% tags=["picture"]
 # @title Sliders: the positions of a query and of a key
@@ -217,8 +218,8 @@ sliders.slider(figures.rope.two_positions, turn)
 predict("the gap that looks like 0", ...)
 
 # %% [markdown]
-# So one hand cannot tell a gap of 44 from a gap of 0. A clock has slower hands for this, and so has RoPE. It cuts a vector of
-# `dim` numbers into pairs of neighbours, $(x_0, x_1), (x_2, x_3), \dots$, and turns pair $i$ by
+# So one hand cannot tell a gap of 44 from 0. Clocks have slower hands for this, and so has RoPE. It cuts a vector of `dim` numbers
+# into pairs of neighbours, $(x_0, x_1), (x_2, x_3), \dots$, and turns pair $i$ by
 #
 # $$ \theta_i = \text{base}^{-2i/\text{dim}}, \qquad i = 0, 1, \dots, \tfrac{\text{dim}}{2} - 1 $$
 #
@@ -378,7 +379,7 @@ figures.show(figures.rope.against_gap(apply_rope, q, k))
 #
 # Where does the rotation belong in your module of lesson 6?
 #
-# - **Split first, then rotate.** Otherwise the first head would get the fast pairs, and the last head the slow ones.
+# - **Split first, then rotate.** Otherwise the first head would get the fast pairs, and the last the slow ones.
 # - **Do not rotate the values.** Weights depend on gaps alone, but turned values would bring the positions into the output.
 # - **Positions** are $0, 1, \dots, T - 1$ unless they are given: the token after a text of 500 tokens is at position 500, even if
 #   you pass it alone.
