@@ -338,7 +338,7 @@ losses = lm.compare(scale=scaled_dot_product_attention)
 predict("the loss without the root", ...)  # "it stays", "it rises" or "it rises to that of blind guessing"
 
 # %% tags=["model"]
-for factor in (1.0, 96**-0.5, 1 / 24, 0.0):  # without the root; by the model's width; by the head's width; all scores 0
+for factor in (1.0, 1 / 8, 96**-0.5, 1 / 24, 0.0):  # no root; a constant; the model's width; the head's; all 0
     losses = lm.compare(scale=factor)
 print(f"Blind guessing: {math.log(len(lm.words)):.2f}")
 
