@@ -479,7 +479,7 @@ def evaluate(model, inputs, targets):
 # in your random weights: equal words attract each other. While it trains, your model continues the prompt of lesson 0:
 
 # %% tags=["model"]
-# Takes about 60 seconds
+# Takes about 95 seconds
 model = OwnBlocksLM(*parts, weights=untrained).to(device)
 unseen = get_batch(held_out, 64, 48, torch.Generator().manual_seed(1))
 prompt = untrained.encode("The boat reached the river")[None].to(device)
