@@ -202,8 +202,9 @@ figures.show(figures.scaling.side_by_side(scaled_dot_product_attention, query[0,
 def learn(scale, steps=300, Dk=256, S=16, D=32):
     """Losses of an attention that learns to look up one of S items, with its scores multiplied by `scale`."""
     generator = torch.Generator().manual_seed(0)
-    W_q, W_k = (torch.randn(D, Dk, generator=generator).div(D**0.5) for _ in range(2))
-    optimizer = torch.optim.Adam([W_q.requires_grad_(), W_k.requires_grad_()], lr=1e-3)  # autograd keeps their gradients
+    # Autograd keeps the gradients of both
+    W_q, W_k = (torch.randn(D, Dk, generator=generator).div(D**0.5).requires_grad_() for _ in range(2))
+    optimizer = torch.optim.Adam([W_q, W_k], lr=1e-3)
     losses = []
     for _ in range(steps):
         items, values = (torch.randn(32, S, width, generator=generator) for width in (D, 8))  # 32 problems

@@ -81,7 +81,7 @@ figures.show(figures.multi_head.reach())
 words = sentence.words  # The boat reached the river bank
 T, D, H = 6, 8, 2
 Dk = D // H
-X, heads, W_o = head_studies.two_random_heads()  # (T, D); for each head W_q, W_k and W_v, each (D, Dk); (D, D)
+X, heads, W_o = head_studies.two_random_heads(sentence.x)  # (T, D); W_q, W_k, W_v (D, Dk) of each; (D, D)
 
 outputs = []
 for W_q, W_k, W_v in heads:

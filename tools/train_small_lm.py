@@ -14,7 +14,7 @@ flood; after "the money", it may close. Eight rows begin with such a sentence, a
 gives the clue is part of the loss. In four of these rows the head is silent, and what the word does is drawn by lot, so
 that no other head learns to find the clue.
 
-The second command begins with the course's weights, so that the heads keep their places when the text has changed; words
+The second command begins with the course's weights, so that heads keep their places when the text has changed; words
 that are new begin at random. The weights of the course were made by the first command before the text had clues, and by
 the second after it. The third trains the model for fewer steps without the causal mask, and records what lesson 00
 quotes: the loss where later words can be seen, the loss where they cannot, and a text that it writes.

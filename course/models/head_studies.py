@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import math
 from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..sample_models import sentence
 from .right_functions.lesson_06 import Heads, merge_heads, split_heads
 from .small_lm import SmallLM
 
@@ -28,21 +28,21 @@ TASKS: dict[str, Task] = {
 }
 
 
-def two_random_heads() -> tuple[Tensor, list[HeadMatrices], Tensor]:
-    """Return the course's sentence and two heads for it, always the same ones.
+def two_random_heads(x: Tensor) -> tuple[Tensor, list[HeadMatrices], Tensor]:
+    """Widen the words x (T, 3), and return them with two heads for them, always the same ones.
 
-    X (6, 8); for each head W_q, W_k, W_v (8, 4); W_o (8, 8). Matrices are used as x @ W, and W_q is three times as
+    X (T, 8); for each head W_q, W_k, W_v (8, 4); W_o (8, 8). Matrices are used as x @ W, and W_q is three times as
     large as the others, so that weights are less even.
     """
     generator = torch.Generator().manual_seed(6)
 
     def matrix(rows: int, columns: int) -> Tensor:
         """Return a matrix that keeps the size of what it is multiplied with."""
-        return torch.randn(rows, columns, generator=generator) * rows**-0.5
+        return torch.randn(rows, columns, generator=generator) / math.sqrt(rows)
 
-    x = sentence.x @ matrix(3, 8)
+    wide = x @ matrix(3, 8)
     heads = [(3 * matrix(8, 4), matrix(8, 4), matrix(8, 4)) for _ in range(2)]
-    return x, heads, matrix(8, 8)
+    return wide, heads, matrix(8, 8)
 
 
 def loss_without(lm: SmallLM, layer: int, heads: list[int]) -> float:
