@@ -482,7 +482,7 @@ def evaluate(model, inputs, targets):
 # Takes about 95 seconds
 model = OwnBlocksLM(*parts, weights=untrained).to(device)
 unseen = get_batch(held_out, 64, 48, torch.Generator().manual_seed(1))
-prompt = untrained.encode("The boat reached the river")[None].to(device)
+prompt = untrained.encode("Mara told Tom about the river, but then the bank")[None].to(device)
 seen_at, held_out_losses = [], []
 steps = 900
 
