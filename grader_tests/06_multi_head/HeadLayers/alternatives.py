@@ -25,9 +25,9 @@ class HeadLayers(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
 
-# %% LayersWithAForward
+# %% LayersInAList
 class HeadLayers(nn.Module):
-    """The layers are in a list beside their names; a forward is there already."""
+    """The layers are in a list, beside their names."""
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
@@ -37,9 +37,6 @@ class HeadLayers(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(d_model, d_model, bias=False) for _ in range(4))
         self.W_q, self.W_k, self.W_v, self.W_o = self.layers
         self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x):
-        return [layer(x) for layer in self.layers]
 
 
 # %% LayersInherited
