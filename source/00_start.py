@@ -102,7 +102,7 @@ print("context:", [round(entry, 2) for entry in context])
 # *Difficulty ★☆☆, importance ●●●, about 4 minutes.*
 #
 # Do this in PyTorch for any vector that asks, the `query`. `A @ b` gives the dot products of `b` with the rows of `A`; `b @ A` sums the
-# rows of `A`, each times its entry of `b`. `torch.softmax` needs `dim=0` here.
+# rows of `A`, each times its entry of `b`. `torch.softmax` needs `dim=0`, the only dimension.
 #
 # **Worked example.** The query $(1, 0)$ asks two words, $(2, 0)$ and $(2, 5)$: scores 2 and 2, weights 0.5 and 0.5, context
 # $(2, 2.5)$.

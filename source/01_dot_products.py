@@ -197,7 +197,7 @@ for word, score in zip(words, score_each(pet, vectors)):
 # \qquad\text{all at once:}\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
 #
 # A **matrix product**, `@` in Python, takes the dot product of every *row* on the left with every *column* on the right. Keys
-# are rows, so $\mathbf{K}$ is **transposed** first (the small $\top$): its rows become columns. So your line is nothing but
+# are rows, so $\mathbf{K}$ is **transposed** first (the small $\top$): its rows become columns. So your code is nothing but
 # $T \cdot S$ dot products:
 
 # %% tags=["code"]
@@ -216,7 +216,7 @@ sliders.slider(figures.vectors.one_cell, queries, vectors, scores, ["pet", "ride
 # %% [markdown]
 # ### Predict: transposing a batch
 #
-# Where does the line break? A model reads several sentences at once, a **batch**. Let `keys` have the shape `(2, 6, 4)`: two
+# Where does this code break? A model reads several sentences at once, a **batch**. Let `keys` have the shape `(2, 6, 4)`: two
 # sentences with six keys of four entries. What is the shape of `keys.T`?
 
 # %%
@@ -225,7 +225,7 @@ keys = torch.zeros(2, 6, 4)
 predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which does what PyTorch's does
 
 # %% [markdown]
-# So the line works until the first batch arrives. Which dimensions should swap? `help(torch.transpose)` shows how to name
+# So it works until the first batch arrives. Which dimensions should swap? `help(torch.transpose)` shows how to name
 # them.
 #
 # ### Exercise: `similarity_scores(queries, keys)`

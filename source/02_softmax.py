@@ -322,7 +322,7 @@ sliders.slider(figures.distributions.heated, softmax_with_temperature, scores, w
 # ### Exercise: `entropy(p, dim=-1)`
 #
 # *Difficulty ★★☆, importance ●●○, about 9 minutes.* Compute the entropy of the weights `p` along `dim`. A weight of 0
-# contributes nothing, although PyTorch computes $0 \cdot \ln 0$ as `nan`. Tool: `torch.where`.
+# contributes nothing, although PyTorch computes $0 \cdot \ln 0$ as `nan`. Tool: `torch.where(condition, a, b)`.
 #
 # **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
 # \tfrac32 \ln 2 \approx 1.04$, and $e^{1.04} \approx 2.83$.
@@ -370,8 +370,8 @@ figures.show(drawn)
 figures.show(figures.distributions.soft_dictionary(softmax_with_temperature))
 
 # %% [markdown]
-# This is your attention of lesson 0, with a distance in place of the dot product. Minus half its square falls with it,
-# too; multiply it out:
+# This is your attention of lesson 0, with a distance in place of the dot product. Minus half its square
+# orders the keys in the same way; multiply it out:
 #
 # $$ -\tfrac12 \lVert \mathbf{q} - \mathbf{k}_j \rVert^2
 # = \mathbf{q} \cdot \mathbf{k}_j - \tfrac12 \lVert \mathbf{q} \rVert^2 - \tfrac12 \lVert \mathbf{k}_j \rVert^2 . $$
