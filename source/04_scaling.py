@@ -339,7 +339,9 @@ losses = lm.compare(scale=scaled_dot_product_attention)
 predict("the loss without the root", ...)  # "it stays", "it rises" or "it rises to that of blind guessing"
 
 # %% tags=["model"]
-for factor in (1.0, 1 / 8, 96**-0.5, 1 / 24, 0.0):  # no root; a constant; the model's width; the head's; all 0
+wrong = {"no root": 1.0, "a constant": 1 / 8, "the model's width": 96**-0.5, "the head's width": 1 / 24}
+for name, factor in wrong.items():
+    print(f"{name}:", end=" ")
     losses = lm.compare(scale=factor)
 print(f"Blind guessing: {math.log(len(lm.words)):.2f}")
 

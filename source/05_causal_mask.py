@@ -414,8 +414,8 @@ predict("the leak that the draft misses", ...)
 #
 # *Difficulty ★★★, importance ●●○, about 15 minutes.*
 #
-# Find out whether *any* output depends on *any* later input. A leak may lead from a single entry to a single entry. If you change
-# the first by $c$, the second moves by at least $0.0001\,c$; without a leak, only by rounding.
+# Find out whether *any* output depends on *any* later input. A leak may be of one input entry into one output entry. If the
+# first changes by $c$, the second moves by at least $0.0001\,c$; without a leak, only by rounding.
 #
 # **Worked example.** A function adds to each of three tokens 0.001 times the next one, where there is one. If token 2 changes by
 # 1, output 1 moves by 0.001: `True`. A function that adds the token *before*: `False`.
@@ -495,8 +495,8 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 # Does a tiny leak matter? Train one attention layer on tokens drawn at random from 8. The best honest loss is
 # $\ln 8 = 2.08$, because nothing can be learned.
 #
-# Hugging Face's GPT-2 set blocked scores to −10,000. In 2022, a user reported that training had driven the *open* scores below
-# that (minGPT's issue 75). Suppose they are near −9,996.
+# Hugging Face's GPT-2 set blocked scores to −10,000. In 2022, a user reported that training had driven the scores of *open*
+# keys as low (minGPT's issue 75), here to −9,996.
 #
 # ### Predict: three losses
 #

@@ -188,8 +188,8 @@ figures.show(figures.training_runs.surprises(language_model_loss, held_out[:24],
 figures.show(figures.training.block())
 
 # %% [markdown]
-# A **residual connection** adds what a part computes to $\mathbf{X}$, so gradients reach the first layer directly. A **norm** gives
-# the vectors that a part reads one size. A stack of blocks is a **transformer**. Most open models of today differ from
+# A **residual connection** adds what a part computes to $\mathbf{X}$, so gradients reach the first layer directly. A **norm**
+# brings the vectors that a part reads to one size. A stack of blocks is a **transformer**. Most open models of today differ from
 # GPT-2:
 #
 # | | GPT-2 (2019) | since [Llama](https://arxiv.org/abs/2302.13971) (2023) |
@@ -475,8 +475,8 @@ def evaluate(model, inputs, targets):
 
 
 # %% [markdown]
-# In one row of four, random words repeat, so that heads learn to look back. They form sooner because $\mathbf{W}_k = \mathbf{W}_q$
-# in your random weights: equal words attract each other. While it trains, your model continues the prompt of lesson 0:
+# In one row of four, random words repeat, so that heads learn to look back. Such heads form sooner because your
+# weights begin with $\mathbf{W}_k = \mathbf{W}_q$: equal words attract each other. While it trains, your model continues the prompt of lesson 0:
 
 # %% tags=["model"]
 # Takes about 95 seconds
@@ -506,8 +506,8 @@ figures.show(figures.training_runs.course_of_training(training_losses, seen, lin
 
 # %% [markdown]
 # The model first learns how frequent tokens are, then pairs. Far below the bigram baseline, it uses earlier tokens, too, by
-# attention. The training loss is higher, because nobody can guess random words before they repeat. Overfitting is small: in 10,800
-# windows of 64 tokens, it reads a token 1.8 times on average.
+# attention. The training loss is higher, because nobody can guess random words before they repeat. Overfitting is small: it reads
+# each token of the stories 1.8 times on average.
 
 # %% tags=["picture"]
 # @title Slider: what your model writes at each temperature
@@ -620,7 +620,7 @@ figures.show(figures.training.comparison(recorded))
 #    & n \ge n_{\text{warm}} \end{cases}
 #    \qquad r = \min\!\left(1, \frac{n - n_{\text{warm}}}{n_{\text{total}} - n_{\text{warm}}}\right) $$
 #
-# Raise a `ValueError` unless `0 <= warmup < total`.
+# Unless `0 <= warmup < total`, raise a `ValueError` that names both and their values.
 #
 # **Worked example.** Four steps of warm-up, twelve in all, peak 0.1. Step 0 has $0.1 \cdot \tfrac14 = 0.025$, step 3 has $0.1$,
 # and so has step 4, where $r = 0$. At step 8, $r = \tfrac12$ and the cosine is 0: $0.05$.

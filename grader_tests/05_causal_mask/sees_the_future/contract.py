@@ -140,7 +140,7 @@ def _(draw):
 
 @sees_the_future.criterion("weak leaks, strong pasts", points=0.75)
 def _(draw):
-    for size in (2e-4, -2e-4):
+    for size in (1.2e-4, -2e-4):
         T = draw.integer(6, 9)
         text = f"token {{}} times {size}, added to output {{}}"
         yield leaks(leaking(draw, T, 1, 3, size), draw.normal(T, 5), text.format(3, 1))
