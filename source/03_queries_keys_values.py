@@ -491,15 +491,15 @@ for layer in range(3):
     print(f"layer {layer}:", [round(weight, 2) for weight in heads])
 
 # %% [markdown]
-# Two stand out. Type *the money left the bank*, and put *river* further back: which of them goes by meaning?
+# Two stand out. Which goes by meaning? Type *the money left the bank*:
 
 # %% tags=["picture"]
 # @title Your attention on a sentence that you type
 alive.show(attention=attention, layer=0, head=3)
 
 # %% [markdown]
-# Head 3 of layer 0 does: *bank* finds *money*, or *river* wherever it is. It was trained to find the word that decides. Head 2 of
-# layer 1 looks one or two words back, whatever is there, so it finds *river* by its place.
+# Head 3 of layer 0, trained to find the deciding word: *bank* finds *money*, or *river* anywhere. Head 2 of layer 1 looks one or
+# two words back, whatever is there.
 #
 # ## 7. A bug that shipped (extra)
 #

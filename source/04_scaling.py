@@ -320,11 +320,11 @@ predict("sums in training mode", ...)  # "a bug" or "not a bug"
 figures.show(figures.scaling.in_modes(ScaledDotProductAttention(dropout=0.3)))
 
 # %% [markdown]
-# Dividing each row by its sum *would* be a bug: a key that survives alone would get everything.
+# Dividing each row by its sum *would* be a bug: a lone survivor would get everything.
 #
 # ## 7. In a trained model
 #
-# Put your attention into the small language model. Its loss should not change:
+# With your attention in the small language model:
 
 # %% tags=["model"]
 lm = small_lm.load()
@@ -333,16 +333,15 @@ losses = lm.compare(scale=scaled_dot_product_attention)
 # %% [markdown]
 # ### Predict: the model without the root
 #
-# Now take the root out. In heads of width 24, scores become $\sqrt{24} \approx 4.9$ times as large. What happens to the loss?
+# Take the root out. In heads of width 24, scores become $\sqrt{24} \approx 4.9$ times as large. What happens to the loss?
 
 # %%
 predict("the loss without the root", ...)  # "it stays", "it rises" or "it rises to that of blind guessing"
 
 # %% tags=["model"]
-wrong = {"no root": 1.0, "a constant": 1 / 8, "the model's width": 96**-0.5, "the head's width": 1 / 24}
-for name, factor in wrong.items():
-    print(f"{name}:", end=" ")
-    losses = lm.compare(scale=factor)
+for name, factor in ("none", 1.0), ("constant", 1 / 8), ("model's width", 96**-0.5), ("head's width", 1 / 24):
+    print(name, end=": ")
+    lm.compare(scale=factor)
 print(f"Blind guessing: {math.log(len(lm.words)):.2f}")
 
 # %% tags=["picture"]

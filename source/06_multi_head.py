@@ -19,6 +19,8 @@
 # **Time:**
 
 # %%
+import math
+
 import torch
 import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, sentence, small_lm, solution

@@ -25,6 +25,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, solution
 from course.models.one_before import train_to_name_the_one_before
 from course.notebook import growth

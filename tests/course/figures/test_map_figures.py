@@ -69,9 +69,9 @@ def test_addresses_are_written_and_marked_with_their_head():
 
 
 def test_a_turned_vector_is_described():
-    figure = rope.by_hand(torch.tensor([2.0, 0.0]), torch.tensor([0.0, 2.0]), 1.5708)
-    assert figure.axes[0].get_title() == "angle 1.57: (0.00, 2.00)"
-    assert "The arc from one to the other is 90°." in figure.get_label()
+    figure = rope.turned(torch.tensor([[2.0, 0.0], [0.0, 2.0]]), [0, 3])
+    assert [text.get_text() for text in figure.axes[0].texts] == ["0", "3"]
+    assert "Their directions: 0: 0°, 3: 90°." in figure.get_label()
 
 
 def test_weights_in_cells_too_small_for_numbers_have_none():
