@@ -99,7 +99,7 @@ sliders.slider(figures.scaling.one_query)
 #
 # ### Predict: divided by the width
 #
-# At width 1024, divide the scores of 16 keys by 1024. How does the query share out its weight?
+# At width 1024, divide the scores of 16 keys by 1024. How does the query share its weight?
 
 # %%
 predict("divided by the width", ...)  # "one key has nearly all", "a few keys share" or "all are nearly equal"
@@ -121,7 +121,7 @@ figures.show(figures.scaling.three_scales())
 #    \mathbf{K}^\top}{\sqrt{d_k}} \right) \mathbf{V} $$
 #
 # Queries, keys and values are the rows of $\mathbf{Q}$, $\mathbf{K}$ and $\mathbf{V}$, and $d_k$ is the last dimension of the
-# given queries, not the model's width.
+# queries, not the model's width.
 
 # %% tags=["picture"]
 # @title Your `attention` of lesson 3, to copy
@@ -195,7 +195,7 @@ figures.show(figures.scaling.side_by_side(scaled_dot_product_attention, query[0,
 # $\mathbf{W}_k$ are trained.
 #
 # **Adam** changes the matrices. It divides a running mean of each entry's gradient by the root of a running mean of its square,
-# so each entry moves by about the learning rate `lr`, even if its gradient is small: wrong scales learn, too.
+# so each moves by about the learning rate `lr`, even if its gradient is small: wrong scales learn, too.
 
 
 # %% tags=["code"]
@@ -234,7 +234,7 @@ figures.show(figures.scaling.learned(learn))
 # $$ \tilde a_{ij} = \begin{cases} 0 & \text{with probability } p_{\text{drop}} \\
 #    a_{ij} \,/\, (1 - p_{\text{drop}}) & \text{otherwise} \end{cases} $$
 #
-# The division keeps the mean. `module.eval()` turns dropout off, and `module.train()` on, as in a new module.
+# The division keeps the mean. `module.eval()` turns dropout off, and `module.train()` on.
 
 # %% tags=["picture"]
 dropping = nn.Dropout(0.5)  # PyTorch's dropout, a module

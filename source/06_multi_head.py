@@ -336,8 +336,8 @@ growth.show("masked_attention")
 #
 # *Difficulty ★★☆, importance ●●●, about 13 minutes.*
 #
-# Copy your `masked_attention` into the cell, above the class. Then write `forward`. As in lesson 4, drop weights
-# before they multiply the values, so its weights serve you and its output does not; return those after dropout.
+# Copy your `masked_attention` above the class. Then write `forward`. As in lesson 4, drop weights before they multiply the
+# values: its weights serve you, its output does not. Return those after dropout.
 #
 # **Worked example.** `D = H = 2`, so $d_k = 1$, and all matrices are the identity. The words are $(0, 0)$ and $(\ln 3, 8)$, so
 # head 0 sees $0$ and $\ln 3$, and head 1 sees $0$ and $8$. Word 0 has the scores 0, so weights of $\tfrac12$ and the output

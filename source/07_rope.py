@@ -84,8 +84,7 @@ figures.show(figures.rope.two_orders(scaled_dot_product_attention, X, permutatio
 # $$ \frac{\sum_j e^{\mathbf{x} \cdot \mathbf{x}_j / \sqrt{D}}\; \mathbf{x}_j}
 #         {\sum_j e^{\mathbf{x} \cdot \mathbf{x}_j / \sqrt{D}}} \, , $$
 #
-# and a permutation only changes the order of their terms. A function $f$ is **order-blind** (in mathematics, *permutation
-# equivariant*) if, for all $\mathbf{X}$ and all permutations $\sigma$, each output just moves with its word:
+# and a permutation only changes the order of their terms. A function $f$ is **order-blind** (*permutation equivariant*) if, for all $\mathbf{X}$ and all permutations $\sigma$, each output just moves with its word:
 #
 # $$ f(\mathbf{X}[\sigma]) = f(\mathbf{X})[\sigma] $$
 #
@@ -382,8 +381,8 @@ figures.show(figures.rope.against_gap(apply_rope, q, k))
 #
 # - **Split first, then rotate.** Otherwise the first head would get the fast pairs, and the last the slow ones.
 # - **Do not rotate the values.** Weights depend on gaps alone, but turned values would bring the positions into the output.
-# - **Positions** are $0, 1, \dots, T - 1$ unless they are given: the token after a text of 500 tokens is at position 500, even if
-#   you pass it alone.
+# - **Positions** are $0, 1, \dots, T - 1$ unless they are given: the token after 500 others is at position 500, even if
+#   passed alone.
 
 # %% tags=["picture"]
 # @title Your module of lesson 6 and the functions it may call, to copy
