@@ -58,6 +58,6 @@ def test_normalising_takes_linear_time(part):
 
 
 def _timed(text: str) -> float:
-    begun = time.perf_counter()
+    begun = time.process_time()
     normalised(text)
-    return time.perf_counter() - begun
+    return time.process_time() - begun
