@@ -106,6 +106,6 @@ def _(draw):
     yield call(non_contiguous(ids(draw, 9, 4, 3)), draw.normal(9, 5)).does_not_mutate()
 
 
-@embed.sizes(points=0.25, N=(1, 7, 1000), D=(1, 3, 60), n_ids=(1, 5, 100))
+@embed.sizes(points=0.25, N=(1, 7, 300), D=(1, 3, 30), n_ids=(1, 5, 50))
 def _(draw, N, D, n_ids):
     return call(draw.integers(0, N, n_ids), draw.normal(N, D))

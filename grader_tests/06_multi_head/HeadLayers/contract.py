@@ -110,6 +110,6 @@ def _(draw):
     yield call(12, 3).does_not_raise()
 
 
-@HeadLayers.sizes(points=0.25, H=(1, 3, 16), Dk=(1, 4, 32))
+@HeadLayers.sizes(points=0.25, H=(1, 3, 8), Dk=(1, 4, 16))
 def _(draw, H, Dk):
     return called(weights(draw, H * Dk), H, draw.normal(2, 3, H * Dk))

@@ -280,6 +280,6 @@ def _(draw):
     yield attend(weights(draw, 6), 3, x=draw.normal(2, 5, 6)).device_only()
 
 
-@mha.sizes(points=0.25, T=(1, 5, 100), S=(1, 7, 100), H=(1, 3, 16), Dk=(1, 4, 32))
+@mha.sizes(points=0.25, T=(1, 5, 50), S=(1, 7, 50), H=(1, 3, 8), Dk=(1, 4, 16))
 def _(draw, T, S, H, Dk):
     return attend(weights(draw, H * Dk), H, x=draw.normal(2, T, H * Dk), context=draw.normal(2, S, H * Dk))

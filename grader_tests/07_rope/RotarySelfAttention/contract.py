@@ -255,6 +255,6 @@ def _(draw):
         yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), **given).device_only()
 
 
-@rotary.sizes(points=0.25, B=(1, 2, 100), T=(1, 5, 100), n_heads=(1, 3, 25), width=(2, 4, 32))
+@rotary.sizes(points=0.25, B=(1, 2, 20), T=(1, 5, 50), n_heads=(1, 3, 8), width=(2, 4, 16))
 def _(draw, B, T, n_heads, width):
     return turned(attend(weights(draw, n_heads * width), n_heads, x=draw.normal(B, T, n_heads * width)), T)

@@ -148,6 +148,6 @@ def _(draw):
     yield turned(call(draw.normal(2, 7, 3, 6).transpose(1, 2), draw.permutation(25)[:7]), 25)
 
 
-@apply_rope.sizes(points=0.25, B=(1, 3, 100), T=(1, 5, 100), dim=(2, 6, 100))
+@apply_rope.sizes(points=0.25, B=(1, 3, 40), T=(1, 5, 50), dim=(2, 6, 60))
 def _(draw, B, T, dim):
     return turned(call(draw.normal(B, T, dim), draw.integers(0, 100, T)), 100)

@@ -154,6 +154,6 @@ def _(draw):
     yield through_block(block_weights(draw, 8, 3), 1, x=draw.normal(2, 4, 8)).device_only()
 
 
-@transformer_block.sizes(points=0.25, B=(1, 2, 50), T=(1, 5, 60), D=(1, 6, 90), hidden=(1, 7, 90))
+@transformer_block.sizes(points=0.25, B=(1, 2, 20), T=(1, 5, 40), D=(1, 6, 40), hidden=(1, 7, 40))
 def _(draw, B, T, D, hidden):
     return through_block(block_weights(draw, D, hidden), 1, x=draw.normal(B, T, D))
