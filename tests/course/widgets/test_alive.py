@@ -187,7 +187,8 @@ def test_a_script_prints_a_sentence():
 
 
 def page_of(**functions) -> str:
-    sentence = read("The boat reached the river bank", head=1)  # its weights are spread: no wrong one is too small to see
+    # The weights of this head are spread, so no wrong one is too small to see
+    sentence = read("The boat reached the river bank", head=1)
     return attention_maps.page(Tracer(**functions).trace(sentence))
 
 
