@@ -1035,7 +1035,7 @@ for levels, bits in ((127, 8), (7, 4), (1, 2)):
     )
 
 # %% [markdown]
-# Eight bits hardly change the loss. Four bits cost about 0.01 to 0.02 nats; two bits make the model useless. At four
+# Eight bits hardly change the loss. Four bits cost about 0.03 nats; two bits make the model useless. At four
 # bits a scale per token is slightly better here in the loss, although a scale per channel has the smaller error in the keys of
 # two layers. One difference: a channel's scale is shared by 96 tokens, a token's by 24 numbers. An error in the numbers is not
 # yet an error in the loss; measure both.
