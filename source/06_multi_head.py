@@ -539,8 +539,8 @@ figures.show(figures.staged_model.built_so_far(staged_model.current_model()))
 # one of them, or without all four?**
 #
 # `head_studies.loss_without(lm, 2, [0])` is the model's loss while head 0 of layer 2 is silent. Your
-# finding is the growth of the loss with all four silent, divided by the *sum* of the growths with each one alone: 1 means that
-# each head does work of its own, more means that they stand in for each other.
+# finding is the growth of the loss with all four silent, divided by the *sum* of the growths with each one alone. If it is 1,
+# each head does work of its own; if it is larger, they stand in for each other.
 
 # %% tags=["experiment"]
 print("no head silent:", head_studies.loss_without(lm, 2, []))

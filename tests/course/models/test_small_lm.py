@@ -435,11 +435,11 @@ def test_lesson_00_is_right_about_texts_without_the_root_and_without_the_triangl
 
 
 def test_lesson_00_is_right_about_two_heads(lm):
-    seen = [lm.look(SENTENCE, layer, head) for layer, head in ((0, 3), (1, 1))]
-    for one in seen:
-        mine = lesson_00.past_weights(lesson_00.rooted_scores(one.q, one.k))
-        torch.testing.assert_close(mine, one.weights, rtol=0, atol=1e-5)
-    clue, verb = (one.weights for one in seen)
+    heads = [lm.look(SENTENCE, *place) for place in ((0, 3), (1, 1))]
+    for head in heads:
+        mine = lesson_00.past_weights(lesson_00.rooted_scores(head.q, head.k))
+        torch.testing.assert_close(mine, head.weights, rtol=0, atol=1e-5)
+    clue, verb = (head.weights for head in heads)
     assert clue[5, 4] > 0.95  # bank -> river
     assert lm.look("The money left the bank", 0, 3).weights[4, 1] > 0.95  # bank -> money
     assert (train_small_lm.LAYER, train_small_lm.HEAD) == (0, 3)
