@@ -55,8 +55,11 @@ right.mistake("ignores_base", loses="for any base", clause="base").patch("""
 """).feedback("`base` changes nothing in your function. It is an argument; 10000 is only its default.")
 right.mistake("divides_whole", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
-+ return base ** -(torch.arange(0, dim, 2) // dim).float()
-""").feedback("Your integer division gives every pair the frequency 1: `2 * i // dim` is always 0.")
++ return base ** WHOLE.float()
+""").for_each(WHOLE=("-(torch.arange(0, dim, 2) // dim)", "(-torch.arange(0, dim, 2) // dim)")).feedback(
+    "`//` rounds the quotient down to a whole number, so all exponents are 0, or all but the first are -1. Divide "
+    "with `/`."
+)
 right.mistake("one_for_each_number", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return (base ** (-torch.arange(0, dim, 2) / dim)).repeat_interleave(2)

@@ -155,3 +155,10 @@ right.mistake(shapes.classes_reshaped, loses=EVERYWHERE).patch("""
 + logits = model(inputs)
 + loss = F.cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), targets)
 """)
+right.mistake("leaves_the_classes_last", loses=EVERYWHERE).patch("""
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
++ loss = F.cross_entropy(model(inputs), targets)
+""").feedback(
+    "`F.cross_entropy` looks for the classes in the second dimension, and your logits have the positions there. Flatten "
+    "batch and positions into one dimension, or swap the two."
+)
