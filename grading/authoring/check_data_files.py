@@ -38,17 +38,20 @@ ON_ANY_MACHINE = {
 
 
 def export(tests: Path, folder: Path, only: Container[str] | None = None) -> bool:
-    """Write a lesson's check data into a folder where it is out of date.
+    """Write a lesson's check data into a folder where it is out of date, and remove those of exercises that are gone.
 
     `only`: names of exercises, and "" for the lesson's examples; all others stay as they are.
 
     Returns whether a file changed. Raises BuildError.
     """
+    gone = [file for file in (folder / tests.name).glob("*.practice") if file.stem not in load_lesson(tests).all_tasks]
+    for file in gone:
+        file.unlink()
+    changed = bool(gone)
     stale = stale_exports(tests, folder)
     wanted = [name for name in stale if only is None or name in only]
     if not wanted:
-        return False
-    changed = False
+        return changed
     for file, made in build_examples(tests, filter(None, wanted)).items():
         path = folder / file
         if not (path.exists() and same_examples(made, path.read_bytes())):

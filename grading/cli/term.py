@@ -33,7 +33,6 @@ def add_commands(commands: Commands) -> None:
         example="release 02_softmax",
     )
     add_lessons(release, ordinary=True)
-    add_workers(release, "lessons")
     add_json(release, "lesson")
 
     grade = commands.add("grade", "Grade new submissions.", _grade, example="grade 02_softmax --students ada")
@@ -126,7 +125,7 @@ def _release(options: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
             return NOT_DONE
-    for name, new in release_lessons(options.root, options.lessons, SafeConsole(), workers=options.workers).items():
+    for name, new in release_lessons(options.root, options.lessons, SafeConsole()).items():
         emit(options, "release", lesson=name, outcome="released" if new else "up to date")
     return DONE
 

@@ -127,7 +127,7 @@ def finish(root: Path, kept: KeptMigration, console: Console, *, workers: int = 
     with exclusive(root):
         write_lessons(root, kept.files)
         keep_base(root, read_lessons(kept.folder / NEXT_BASE))
-        _release(root, kept.release, console, workers)
+        _release(root, kept.release, console)
         written = _regrade(root, lambda _: True, workers)
         return kept.moved_to(DONE), written
 
@@ -233,15 +233,15 @@ def _try(root: Path, plan: Migration, console: Console, workers: int) -> Migrati
     console.print("Trying it on a copy of the course.")
     with trial_course(root) as trial:
         write_lessons(trial, merge.files)
-        _release(trial, release, Console(quiet=True), workers)
+        _release(trial, release, Console(quiet=True))
         _regrade(trial, collect, workers)
     return replace(plan, release=release, found=found)
 
 
-def _release(root: Path, names: list[str], console: Console, workers: int) -> None:
+def _release(root: Path, names: list[str], console: Console) -> None:
     """Release lessons again, so that notebooks, gradebook and graders agree."""
     if names:  # an empty list would mean all lessons
-        release_lessons(root, names, console, workers=workers, again=True)
+        release_lessons(root, names, console, again=True)
 
 
 def _regrade(root: Path, agreed: Callable[[list[GradeChange]], bool], workers: int) -> int:

@@ -1,4 +1,4 @@
-"""Release lessons: build them in parallel, then make the student notebooks."""
+"""Release lessons: build each, then make its student notebook."""
 
 from __future__ import annotations
 
@@ -10,23 +10,17 @@ from rich.console import Console
 
 from ..course_dir.course_file import load_course_file
 from ..course_dir.lessons import MUSEUM, is_ordinary, list_lessons
-from ..cpu_count import cpu_count
 from ..stopped import tell_if_stopped
 from .due_dates import set_due_dates
-from .executors import pool
 from .nbgrader_api import is_registered, release
 
 
-def release_lessons(
-    root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
-) -> dict[str, bool]:
-    """Build lessons, `workers` at a time (default: one per processor), and release them; which are released again.
+def release_lessons(root: Path, names: Iterable[str], console: Console, *, again: bool = False) -> dict[str, bool]:
+    """Build and release lessons one after the other, then the notebook without points; which are released again.
 
-    workers  number of lessons built at once (default: one per processor)
-    again    release even what is up to date
+    again  release even what is up to date
 
-    Releases one lesson at a time, since the gradebook allows only one writer; then the notebook without points. Raises
-    StepFailed, CourseError.
+    Raises StepFailed, CourseError.
     """
     from ..authoring.build import build_lesson, build_museum  # import torch; to grade, only judges need it
 
@@ -36,11 +30,10 @@ def release_lessons(
     def kept() -> str:
         return f"{len(released)} of {len(wanted)} lessons are released; run the same command again to continue."
 
-    with tell_if_stopped(kept), pool(workers or cpu_count()) as executor:
-        building = {name: executor.submit(build_lesson, root, name) for name in wanted if not is_ordinary(root, name)}
+    with tell_if_stopped(kept):
         for name in wanted:
-            if name in building:
-                building[name].result()
+            if not is_ordinary(root, name):
+                build_lesson(root, name)
             released[name] = _release_built(root, name, console, again)
         for line in set_due_dates(root, wanted):
             console.print(line)

@@ -83,7 +83,7 @@ def undo(root: Path, agreed: Callable[[Undoing], bool], console: Console, *, wor
         write_lessons(root, plan.files)
         _restore_base(root, plan)
         if plan.release:
-            release_lessons(root, plan.release, console, workers=workers, again=True)
+            release_lessons(root, plan.release, console, again=True)
         done = _restore_grades(root, plan, workers)
         kept.moved_to(UNDONE)
     return done

@@ -50,15 +50,6 @@ def test_a_lesson_that_is_released_but_not_in_the_gradebook_is_released_again(co
     assert "released as" in console.text
 
 
-@pytest.mark.full("grades or releases a class twice")
-def test_lessons_built_in_parallel_equal_those_built_in_turn(tmp_path):
-    roots = [build_course(tmp_path / str(workers)) for workers in (1, 2)]
-    for workers, root in enumerate(roots, 1):
-        release_lessons(root, [], RecordingConsole(), workers=workers)
-    one, other = (file_contents(root / "release") for root in roots)
-    assert one == other and len(one) == 3 * len(TINY_LESSONS)  # a notebook, its stubs, and which cells are given
-
-
 @pytest.mark.parametrize("act", [release_lessons, grade_class, write_feedback])
 def test_an_unknown_lesson_gives_an_error_that_lists_the_lessons(course, act):
     with pytest.raises(CourseError, match=r"no lesson 09_none; the lessons are 01_double, 02_halve"):

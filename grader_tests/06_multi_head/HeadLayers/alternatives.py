@@ -9,8 +9,8 @@ class HeadLayers(nn.Module):
         super().__init__()
         if n_heads < 1 or d_model % n_heads != 0:
             raise ValueError(f"d_model={d_model} must be divisible by n_heads={n_heads}")
-        for letter in "qkvo":
-            self.add_module(f"W_{letter}", nn.Linear(d_model, d_model, bias=False))
+        for role in "qkvo":
+            self.add_module(f"W_{role}", nn.Linear(d_model, d_model, bias=False))
         self.dropout = nn.Dropout(p=dropout)
 
 

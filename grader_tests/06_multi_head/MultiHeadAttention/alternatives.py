@@ -78,8 +78,8 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
         self.n_heads, self.rate = n_heads, dropout
-        for letter in "qkvo":
-            self.add_module(f"W_{letter}", nn.Linear(d_model, d_model, bias=False))
+        for role in "qkvo":
+            self.add_module(f"W_{role}", nn.Linear(d_model, d_model, bias=False))
 
     def forward(self, x, context=None, mask=None):
         y = x if context is None else context

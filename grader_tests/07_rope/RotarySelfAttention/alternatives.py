@@ -44,8 +44,8 @@ class RotarySelfAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
-        for letter in "oqkv":
-            self.add_module(f"W_{letter}", nn.Linear(d_model, d_model, bias=False))
+        for role in "oqkv":
+            self.add_module(f"W_{role}", nn.Linear(d_model, d_model, bias=False))
         self.h, self.k = n_heads, d_model // n_heads
 
     def forward(self, x, positions=None, mask=None):

@@ -30,7 +30,7 @@ apply_rope = exercise(
 def apply_rope_oracle(x, positions, frequencies=None):
     dim = x.shape[-1]
     if frequencies is None:
-        frequencies = 10000.0 ** (torch.arange(0, dim, 2, dtype=torch.float64, device=x.device) / -dim)
+        frequencies = 10000.0 ** -(torch.arange(0, dim, 2, device=x.device).double() / dim)
     angles = positions.to(x.device, torch.float64)[:, None] * frequencies.double()  # (T, dim / 2)
     cos, sin = torch.cos(angles).to(x.dtype), torch.sin(angles).to(x.dtype)
     turn = torch.stack([torch.stack([cos, sin]), torch.stack([-sin, cos])])  # (from, to, T, dim / 2)

@@ -159,6 +159,6 @@ right.mistake("leaves_the_classes_last", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(model(inputs), targets)
 """).feedback(
-    "`F.cross_entropy` looks for the classes in the second dimension, and your logits have the positions there. Flatten "
-    "batch and positions into one dimension, or swap the two."
+    "`F.cross_entropy` looks for the classes in the second dimension, and your logits have the positions there. "
+    "Flatten batch and positions into one dimension, or swap the two."
 )
