@@ -175,5 +175,5 @@ def _(draw):
 def _(draw, T, D):
     if T == 1:
         return leaks(past(draw, T), draw.normal(T, D))
-    i = draw.integer(0, T - 1)
+    i = draw.integer(0, T - 2)  # not the last token but one, which an answer finds that tries the next token only
     return leaks(leaking(draw, T, i, T - 1, 0.5), draw.normal(T, D), f"half of the last token added to output {i}")

@@ -22,6 +22,12 @@ def block_weights(draw, D, hidden, dtype=torch.float32):
     return state
 
 
+def long_rows(draw, *shape):
+    """Random rows, none of them so short that another small number under the root of a norm shows."""
+    x = draw.normal(*shape)
+    return x + 2.0 * x.sign()
+
+
 def attention(state, n_heads):
     """The attention of a block with these weights: PyTorch's, with layers W_q, W_k, W_v and W_o."""
     own = {f"{name}.weight": state[f"attention.{name}.weight"].float() for name in PARTS}

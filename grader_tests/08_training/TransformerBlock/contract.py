@@ -11,6 +11,7 @@ from .cases import (
     block,
     block_weights,
     causal,
+    long_rows,
     observed,
     scattered,
     small_block,
@@ -123,9 +124,10 @@ def _(draw):
 
 @transformer_block.criterion("the mask goes to attention", points=1, tries="mask")
 def _(draw):
-    yield through_block(block_weights(draw, 12, 7), 3, x=draw.normal(2, 5, 12), mask=causal(5))
-    yield through_block(block_weights(draw, 8, 5), 2, training=True, x=draw.normal(3, 6, 8), mask=scattered(draw, 6))
-    s = Script(x=draw.normal(2, 4, 6), mask=scattered(draw, 4))
+    yield through_block(block_weights(draw, 12, 7), 3, x=long_rows(draw, 2, 5, 12), mask=causal(5))
+    x, mask = long_rows(draw, 3, 6, 8), scattered(draw, 6)
+    yield through_block(block_weights(draw, 8, 5), 2, training=True, x=x, mask=mask)
+    s = Script(x=long_rows(draw, 2, 4, 6), mask=scattered(draw, 4))
     s.call(block(s, block_weights(draw, 6, 5), 3), s.x, mask=s.mask, name="out")
     yield s.case(ref("out")).label("block(x, mask=mask); x (2, 4, 6), mask (4, 4)")
 
@@ -133,14 +135,14 @@ def _(draw):
 @transformer_block.criterion("each call by itself", points=0.5, tries="calls")
 def _(draw):
     state = block_weights(draw, 6, 5)
-    yield after_another(state, 3, draw.normal(2, 4, 6), draw.normal(2, 4, 6), causal(4)).tries("calls", "mask")
+    yield after_another(state, 3, long_rows(draw, 2, 4, 6), long_rows(draw, 2, 4, 6), causal(4)).tries("calls", "mask")
     yield after_another(
-        state, 2, draw.normal(2, 4, 6), draw.normal(2, 4, 6), causal(4), causal(4).T.contiguous()
+        state, 2, long_rows(draw, 2, 4, 6), long_rows(draw, 2, 4, 6), causal(4), causal(4).T.contiguous()
     ).tries("calls", "mask")
-    yield after_another(state, 2, draw.normal(2, 3, 6), draw.normal(2, 6, 6), causal(3), causal(6)).tries(
+    yield after_another(state, 2, long_rows(draw, 2, 3, 6), long_rows(draw, 2, 6, 6), causal(3), causal(6)).tries(
         "calls", "mask"
     )
-    yield after_another(state, 1, draw.normal(2, 7, 6), draw.normal(3, 4, 6))
+    yield after_another(state, 1, long_rows(draw, 2, 7, 6), long_rows(draw, 3, 4, 6))
 
 
 @transformer_block.criterion("gradients, float64, any layout and device, x left alone", points=0.75, check_types=True)
@@ -156,4 +158,4 @@ def _(draw):
 
 @transformer_block.sizes(points=0.25, B=(1, 2, 20), T=(1, 5, 40), D=(1, 6, 40), hidden=(1, 7, 40))
 def _(draw, B, T, D, hidden):
-    return through_block(block_weights(draw, D, hidden), 1, x=draw.normal(B, T, D))
+    return through_block(block_weights(draw, D, hidden), 1, x=30.0 * long_rows(draw, B, T, D))
