@@ -90,7 +90,7 @@ figures.show(figures.vectors.shadows(dot))
 #
 # $$\|\mathbf{a}\| = \sqrt{a_0^2 + \dots + a_{d-1}^2} = \sqrt{\mathbf{a} \cdot \mathbf{a}}$$
 #
-# If $\theta$ is the angle between the arrows, the shadow of $\mathbf{b}$ has the length $\|\mathbf{b}\| \cos\theta$, so
+# If $\theta$ is the angle between the arrows, the shadow of $\mathbf{b}$, with its sign, is $\|\mathbf{b}\| \cos\theta$, so
 #
 # $$\mathbf{a} \cdot \mathbf{b} = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta$$
 #
@@ -479,7 +479,7 @@ cosine_loss, _ = lm.compare(dot_product=cosine_similarity)
 # the neighbours of *river* among them:
 
 # %% tags=["picture"]
-# @title The ten words with the largest cosines with river
+# @title The five words with the largest cosines with river
 figures.show(figures.vectors.neighbours(lm, cosine_similarity, "river"))
 
 # %% [markdown]

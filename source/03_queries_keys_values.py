@@ -491,15 +491,15 @@ for layer in range(3):
     print(f"layer {layer}:", [round(weight, 2) for weight in heads])
 
 # %% [markdown]
-# Two stand out. Which goes by meaning? Type *the money left the bank*:
+# Two are above one half. Which goes by meaning? Type *the money left the bank*:
 
 # %% tags=["picture"]
 # @title Your attention on a sentence that you type
 alive.show(attention=attention, layer=0, head=3)
 
 # %% [markdown]
-# Head 3 of layer 0, trained to find the deciding word: *bank* finds *money*, or *river* anywhere. Head 2 of layer 1 looks one or
-# two words back, whatever is there.
+# Head 3 of layer 0 does, trained to find the deciding word: *bank* finds *money*, or *river* anywhere. In head 2 of layer 1 *bank*
+# looks one or two words back.
 #
 # ## 7. A bug that shipped (extra)
 #

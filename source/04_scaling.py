@@ -181,7 +181,7 @@ query, key, value = (torch.randn(2, 3, *size, generator=generator) for size in s
 for scale in (None, 0.0, 0.3):
     output, _ = scaled_dot_product_attention(query, key, value, scale=scale)
     expected = F.scaled_dot_product_attention(query, key, value, scale=scale)
-    torch.testing.assert_close(output, expected)  # raises an error unless all entries are equal
+    torch.testing.assert_close(output, expected)  # raises an error unless all are nearly equal
 print("Equal to F.scaled_dot_product_attention, up to rounding.")
 
 # %% tags=["picture"]
@@ -339,7 +339,12 @@ losses = lm.compare(scale=scaled_dot_product_attention)
 predict("the loss without the root", ...)  # "it stays", "it rises" or "it rises to that of blind guessing"
 
 # %% tags=["model"]
-for name, factor in ("none", 1.0), ("constant", 1 / 8), ("model's width", 96**-0.5), ("head's width", 1 / 24):
+for name, factor in {
+    "no root": 1.0,
+    "keys of 64 numbers": 64**-0.5,
+    "the model's width, 96": 96**-0.5,
+    "these keys, 24, without the root": 1 / 24,
+}.items():
     print(name, end=": ")
     lm.compare(scale=factor)
 print(f"Blind guessing: {math.log(len(lm.words)):.2f}")

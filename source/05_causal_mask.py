@@ -200,7 +200,7 @@ W = torch.eye(2, requires_grad=True)  # autograd keeps its gradient
 x = tokens @ W
 weights = torch.softmax((x @ x.mT).masked_fill(nothing, -torch.inf), dim=-1)
 (weights @ x)[1:].square().sum().backward()  # row 0 is not in the loss
-print(W.grad.tolist())
+print(W.grad)
 
 # %% [markdown]
 # For the gradient of the values, the backward pass multiplies NaN weights by 0, and 0 × NaN is NaN. So one empty row ruins a
@@ -256,7 +256,7 @@ growth.show("scaled_dot_product_attention", "masked_attention")
 # %% tags=["code"]
 W.grad, x = None, tokens @ W
 masked_attention(x, x, x, nothing)[0][1:].square().sum().backward()
-print(W.grad.tolist())
+print(W.grad)
 
 # %% [markdown]
 # The repair may come after the softmax: `masked_fill` passes no gradient back to the scores that it replaced, and in an empty row
@@ -281,7 +281,7 @@ figures.show(figures.masks.without_and_with(masked_attention, mask, sentence.x, 
 q, identity = sentence.x[None], torch.eye(6)[None]  # with these values, the output is the weights
 for name, given in {"mask": mask, "~mask": ~mask}.items():
     row = F.scaled_dot_product_attention(q, q, identity, attn_mask=given)[0, 0]
-    print(f"attn_mask={name:5}: The sees", *(word for word, weight in zip(words, row) if weight > 0))
+    print(f'attn_mask={name:5}: "The" sees', *(word for word, weight in zip(words, row) if weight > 0))
 
 # %% [markdown]
 # ## 4. Fewer queries than keys
@@ -394,8 +394,8 @@ def first_draft(attention, x):
 
 
 tokens = torch.randn(6, 4, generator=torch.Generator().manual_seed(8))  # (T, D)
-print("every position sees the last one:", first_draft(lambda x: x + x[-1], tokens))
-print("every position sees itself only: ", first_draft(lambda x: 2 * x, tokens))
+print("if every position sees the last one, it says", first_draft(lambda x: x + x[-1], tokens))
+print("if every position sees itself only,  it says", first_draft(lambda x: 2 * x, tokens))
 
 # %% [markdown]
 # ### Predict: the blind spot
@@ -464,7 +464,8 @@ figures.show(figures.masks.suspects(tokens))
 # - C keeps its keys in a buffer with two unused entries, and aligns the mask with the end of the *buffer*.
 # - D sets weights to 0 after the softmax.
 # - E reads the first three tokens in both directions. Its last token does not leak.
-# - F inverts the mask: a token sees later ones, not itself. The diagonal is ticked because it still makes its own query.
+# - F inverts the mask: a token sees later ones, not itself. Query 4 has one open key, and query 5 none; the others
+#   are ticked on the diagonal because a token makes its own query.
 # - G has its diagonal one position too far to the right.
 # - H aligns its later queries with the first keys, so they see too few. No leak detector finds that.
 #
@@ -496,7 +497,7 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 # $\ln 8 = 2.08$, because nothing can be learned.
 #
 # Hugging Face's GPT-2 set blocked scores to −10,000. In 2022, a user reported that training had driven the scores of *open*
-# keys as low (minGPT's issue 75), here to −9,996.
+# keys as low (minGPT's issue 75). Our third model starts there.
 #
 # ### Predict: three losses
 #

@@ -59,7 +59,7 @@ predict("the reach of one head", ...)
 figures.show(figures.multi_head.reach())
 
 # %% [markdown]
-# Doubling the average gives $(1, 1)$ here, but no matrix is right for all colours and shapes: both words pass through the same
+# A matrix after the head can double it to $(1, 1)$, but none is right for all words, which pass through the same
 # one.
 #
 # ## 2. Two heads, in a loop
@@ -199,7 +199,7 @@ found = wanted.clone()  # (H, T, Dk), contiguous: in memory row after row
 try:
     found.transpose(0, 1).view(4, 6)
 except RuntimeError as error:
-    print("view:", error)
+    print("view:", str(error).split(" (")[0])
 print("reshape:", found.transpose(0, 1).reshape(4, 6)[0])
 
 # %% [markdown]
@@ -337,7 +337,7 @@ growth.show("masked_attention")
 # *Difficulty ★★☆, importance ●●●, about 13 minutes.*
 #
 # Copy your `masked_attention` above the class. Then write `forward`. As in lesson 4, drop weights before they multiply the
-# values: its weights serve you, its output does not. Return those after dropout.
+# values: take its weights, not its output. Return those after dropout.
 #
 # **Worked example.** `D = H = 2`, so $d_k = 1$, and all matrices are the identity. The words are $(0, 0)$ and $(\ln 3, 8)$, so
 # head 0 sees $0$ and $\ln 3$, and head 1 sees $0$ and $8$. Word 0 has the scores 0, so weights of $\tfrac12$ and the output
@@ -476,7 +476,7 @@ figures.show(figures.multi_head.twelve_heads(lm))
 # %% [markdown]
 # The heads of layer 2 look at the word that came *after* the same word last time, which is the word to predict. They are called
 # **induction heads**. BERT has heads that go from a verb's object to the verb, or from a pronoun to its noun ([Clark et al.
-# 2019](https://arxiv.org/abs/1906.04341)). The mean over heads, PyTorch's default, hides all this:
+# 2019](https://arxiv.org/abs/1906.04341)). The mean over heads, PyTorch's default, hides this:
 
 # %% tags=["picture"]
 # @title The mean over the heads of layer 1

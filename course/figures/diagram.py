@@ -50,7 +50,7 @@ _STEPS = {
     "rotate": ("rotation", 3.65, _ROWS["q"], 0.86),
     "rotate ": ("rotation", 3.65, _ROWS["k"], 0.86),
     "q · k": ("dot products", 5.85, _SCORES, 0.74),
-    "÷ √d": ("scaling", 7.86, _SCORES, 0.66),
+    "÷ √dₖ": ("scaling", 7.86, _SCORES, 0.66),
     "mask": ("mask", 8.7, _SCORES, 0.7),
     "softmax": ("softmax", 9.72, _SCORES, 1.06),
     "A V": ("queries, keys, values", 11.85, _SCORES, 0.66),
@@ -251,7 +251,7 @@ _TWO_STEPS = {
     "W_k": (1.35, 0.05, 0.62, True),
     "W_v": (1.35, -1.35, 0.62, True),
     "q · k": (4.75, 0.7, 0.74, False),
-    "÷ √d, mask": (7.33, 0.7, 1.36, True),
+    "÷ √dₖ, mask": (7.33, 0.7, 1.36, True),
     "softmax": (8.72, 0.7, 0.98, False),
     "A V": (10.9, 0.7, 0.66, False),
     "join, W_o": (13.45, 0.7, 1.1, False),
@@ -302,8 +302,8 @@ def two_sequences(complete: bool = False, **values: torch.Tensor) -> Figure:
     ax.axis("off")
     words = (
         "The diagram of cross-attention. The target, X, goes through W_q to the queries. The source, Y, goes through "
-        "W_k and W_v to the keys and values. Queries and keys give scores, which are divided by √d; the padding of the "
-        "source is masked. Softmax makes weights, which average the values; the heads are joined, and W_o follows. "
+        "W_k and W_v to the keys and values. Queries and keys give scores, which are divided by √d_k; the padding of "
+        "the source is masked. Softmax makes weights, which average the values; the heads are joined, and W_o follows. "
     )
     words += "All of it is in full colour." if complete else "In full colour, what is new: Y, and its way to K and V."
     for name, matrix in values.items():

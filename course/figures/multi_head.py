@@ -14,7 +14,7 @@ from .lines import Curve, losses, note
 from .panels import heat_map
 from .roles import heads
 from .shapes import cell, rounded, write
-from .style import HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, colour, ink_on
+from .style import GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, colour, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -299,7 +299,7 @@ def side_by_side(
 def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = True) -> None:
     colour: Any = PALE if head is None else _ground(head)
     hatch = "" if head is None or number else HATCHES[head % len(HATCHES)]
-    cell(ax, x, y, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1)
+    cell(ax, x, y, facecolor=colour, edgecolor=GREY if head is None else "white", hatch=hatch, linewidth=1)
     if number and head is not None:
         write(ax, x, y, str(head), color=ink_on(colour))
 

@@ -48,7 +48,7 @@ def projections(
     limit = float(max(matrix.abs().max() for matrix in (x, *matrices.values(), *(x @ m for m in matrices.values()))))
     tallest = max(tokens, width)
     shares = [width + 3.0, widest + 3.0, widest + 3.0]  # in cells, with their labels
-    figure, axes = grid(9, 3, width=0.45 * sum(shares) / 3, height=0.42 * tallest + 0.75, ratios=shares)
+    figure, axes = grid(9, 3, width=0.45 * sum(shares) / 3, height=0.42 * (tallest + 1) + 0.75, ratios=shares)
     for line, (name, matrix) in enumerate(matrices.items()):
         result = x @ matrix
         for ax, values, part, rows, title in (
@@ -59,7 +59,7 @@ def projections(
             title = f"{title}  {_size(values)}"
             names: dict[str, Any] = {"rows": rows or None, "columns": features if features and part == "x" else None}
             heat_map(values, ax=ax, part=part, kind="scores", limit=limit, title=title, **names)
-            ax.set_ylim(tallest - 0.5, -0.5)  # cells of one size in all panels
+            ax.set_ylim(tallest + 0.5, -0.5)  # a gap below; cells of one size in all panels
             ax.set_anchor("W")
     of_one_size(axes)
     for place, ax in enumerate(axes):

@@ -22,7 +22,7 @@ NOTES = {
     "03": "Its numbers are random, and queries and keys share one matrix, so each letter looks for letters like "
     "itself.",
     "04": "The same text, random numbers and matrices as in lesson 3, with scaled scores.",
-    "05": "The letters and numbers of lessons 3 and 4. Hatched: blocked.",
+    "05": "The letters and numbers of lessons 3 and 4. Hatched cells: blocked.",
     "06": "The letters and numbers of lessons 3 to 5, in two heads. Hatched cells: blocked.",
     "07": "The letters and numbers of lessons 3 to 6, now with positions. Hatched cells: blocked.",
 }  # by stage

@@ -161,16 +161,16 @@ def of_a_sentence(scores: torch.Tensor, words: Sequence[str]) -> Figure:
 
 
 def neighbours(lm: SmallLM, cosine: Function, word: str) -> Figure:
-    """The ten words of the model with the largest cosines with `word`, by `cosine`, as bars."""
+    """The five words of the model with the largest cosines with `word`, by `cosine`, as bars."""
     i = lm.words.index(word)
     cosines = cosine(lm.embedding[i], lm.embedding)
-    near = [j for j in cosines.argsort(descending=True).tolist() if j != i][:10]
+    near = [j for j in cosines.argsort(descending=True).tolist() if j != i][:5]
     names = [lm.words[j] for j in near]
     ax = bars(cosines[near], names, title=f"cosine with {word}")
     ax.tick_params(axis="x", rotation=40)
     return with_alt_text(
         ax,
-        f"Bars for the ten words nearest to {word}: "
+        f"Bars for the five words nearest to {word}: "
         + ", ".join(f"{name} {cosines[j]:.2f}" for name, j in zip(names, near, strict=True)),
     )
 

@@ -81,7 +81,7 @@ class Yours:
     @property
     def shown(self) -> str:
         """The function in a sentence: its name, or a number."""
-        return f"{self.name} = {self.function:.4g}" if isinstance(self.function, int | float) else f"`{self.name}`"
+        return f"{self.name} = {self.function:.4g}" if isinstance(self.function, int | float) else self.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = [arg.clone() if isinstance(arg, Tensor) else arg for arg in args]  # it may change its arguments

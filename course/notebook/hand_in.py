@@ -122,7 +122,8 @@ def readiness(session: Session, lesson: str, ready: str = READY) -> list[str]:
         notebook = saved(session, lesson)
     except NotFound as error:
         return [f"Ready to hand in? Unknown: {error}"]
-    unwritten, stubs = [name for name in exercises if not is_written(notebook, name)], catalog.stubs_of(lesson)
+    stubs = catalog.stubs_of(lesson)
+    unwritten = [name for name in exercises if not is_written(notebook, name, stubs)]
     full = {name: why for name in unwritten if (why := _full_cell(notebook, name, stubs))}
     unwritten = [f"`{name}`" for name in unwritten if name not in full]
     several = version_sentences(notebook, lesson)
@@ -194,7 +195,7 @@ def full_cell_note(session: Session, name: str) -> str:
         notebook = saved(session, lesson)
     except (NotFound, ValueError):
         return ""
-    return "" if is_written(notebook, name) else _full_cell(notebook, name, stubs)
+    return "" if is_written(notebook, name, stubs) else _full_cell(notebook, name, stubs)
 
 
 def _full_cell(notebook: SavedNotebook, name: str, stubs: Mapping[str, str]) -> str:
@@ -252,24 +253,24 @@ def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
     return [f"{what}: {_join(which)}. {todo}" for what, which, todo in groups if which]
 
 
-def is_written(notebook: SavedNotebook, name: str) -> bool:
+def is_written(notebook: SavedNotebook, name: str, stubs: Mapping[str, str]) -> bool:
     """Whether a cell has more than the stub of an exercise, right or wrong."""
     texts = [source(cell) for cell in notebook.cells if cell.get("cell_type") == "code" and name in source(cell)]
-    return any(_answers(text, name) for text in texts)
+    return any(_answers(text, name, stubs.get(name, "")) for text in texts)
 
 
-def _answers(text: str, name: str) -> bool:
-    """Whether code defines `name` as more than a stub.
+def _answers(text: str, name: str, stub: str) -> bool:
+    """Whether code defines `name` as more than its stub, of which a class may have whole methods.
 
     Code with a syntax error counts if it has the `def` line.
     """
     tree = parse(text)
     if tree is None:
         return has_def_line(text, name)
-    nodes = list(ast.walk(tree))
+    nodes, given = list(ast.walk(tree)), [ast.dump(node) for node in ast.walk(parse(stub) or ast.Module([], []))]
     assigned = any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in nodes)
     bodies = [n for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == name]
-    return assigned or any(not _is_stub(body) for body in bodies)
+    return assigned or any(not _is_stub(body) and ast.dump(body) not in given for body in bodies)
 
 
 def _is_stub(node: ast.AST) -> bool:
@@ -295,8 +296,9 @@ def write(notebook: SavedNotebook, lesson: str) -> Path:
     path.parent.mkdir(exist_ok=True)
     with suppress(NotFound):
         there = SavedNotebook(path.name, read(path))
-        exercises = [name for name in catalog.exercises_of(lesson) if not is_written(notebook, name)]
-        if lost := [f"`{name}`" for name in exercises if is_written(there, name)]:
+        stubs = catalog.stubs_of(lesson)
+        exercises = [name for name in catalog.exercises_of(lesson) if not is_written(notebook, name, stubs)]
+        if lost := [f"`{name}`" for name in exercises if is_written(there, name, stubs)]:
             raise WouldBeLost(
                 f"{path.as_posix()} has an answer to {_join(lost)}, and {notebook.name} has none. If you work in "
                 f'another notebook, run `course.hand_in("NAME.ipynb")` with its name. If {notebook.name} is right, '

@@ -300,7 +300,7 @@ def test_a_right_function_changes_the_loss_by_rounding_only(lm, name: str, capsy
     told = capsys.readouterr().out
     assert told.count("\n") == 1
     assert told.endswith(("which is rounding.\n", "Difference: 0.\n"))
-    assert f"With `{'RotarySelfAttention' if name == 'module' else name}`: " in told
+    assert f"With {'RotarySelfAttention' if name == 'module' else name}: " in told
 
 
 def test_every_part_has_a_right_function_here():
@@ -317,7 +317,7 @@ def test_attention_without_rotation_is_put_where_the_model_does_not_rotate(lm):
 def test_two_functions_at_once(lm, capsys):
     yours, builtin = lm.compare(softmax=RIGHT["softmax"], mask=RIGHT["mask"])
     assert yours == pytest.approx(builtin, abs=1e-5)
-    assert "With `softmax` and `mask`: " in capsys.readouterr().out
+    assert "With softmax and mask: " in capsys.readouterr().out
 
 
 def test_the_loss_of_each_token_with_a_function_in_the_model(lm):
