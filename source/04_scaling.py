@@ -339,12 +339,7 @@ losses = lm.compare(scale=scaled_dot_product_attention)
 predict("the loss without the root", ...)  # "it stays", "it rises" or "it rises to that of blind guessing"
 
 # %% tags=["model"]
-for name, factor in {
-    "no root": 1.0,
-    "keys of 64 numbers": 64**-0.5,
-    "the model's width, 96": 96**-0.5,
-    "these keys, 24, without the root": 1 / 24,
-}.items():
+for name, factor in ("none", 1.0), ("as for keys of 64", 1 / 8), ("model's width", 96**-0.5), ("no root of 24", 1 / 24):
     print(name, end=": ")
     lm.compare(scale=factor)
 print(f"Blind guessing: {math.log(len(lm.words)):.2f}")

@@ -496,8 +496,8 @@ print("with one, leaks:              ", sees_the_future(lambda x: layer(x, nothi
 # Does a tiny leak matter? Train one attention layer on tokens drawn at random from 8. The best honest loss is
 # $\ln 8 = 2.08$, because nothing can be learned.
 #
-# Hugging Face's GPT-2 set blocked scores to −10,000. In 2022, a user reported that training had driven the scores of *open*
-# keys as low (minGPT's issue 75). Our third model starts there.
+# Hugging Face's GPT-2 set blocked scores to −10,000. In 2022, in a user's training, the scores of *open*
+# keys fell as low (minGPT's issue 75). Our third model starts there.
 #
 # ### Predict: three losses
 #
