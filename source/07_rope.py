@@ -601,7 +601,7 @@ figures.show(figures.rope.by_position(readings, TRAINED))
 
 # %% [markdown]
 # Interpolation slows down the pairs that tell neighbours apart, so the first half gets worse. The larger base slows the middle
-# pairs too little: they still reach new angles, only later. By parts, the second half is the better one, as it should be.
+# pairs too little: they still reach new angles, only later. By parts, the loss stays low to the end.
 #
 # <details><summary>In real models (extra)</summary>
 #

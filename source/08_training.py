@@ -20,6 +20,7 @@
 
 # %%
 import math
+import textwrap
 
 import torch
 import torch.nn.functional as F
@@ -54,7 +55,7 @@ words = untrained.words  # the token with the id i is words[i]
 N = len(words)
 train_ids = small_lm.training_ids(300_000).to(device)  # int64 (L,): 300,000 words, and their signs
 held_out = untrained.encode(small_lm.held_out(5_000)).to(device)
-print(untrained.decode(train_ids[:60]), "…\n")
+print(textwrap.fill(untrained.decode(train_ids[:60]), 100), "…\n")
 print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out; {N} in the vocabulary")
 
 # %% [markdown]
@@ -492,7 +493,7 @@ def look(done):
     held_out_losses.append(evaluate(model, *unseen))
     if done in (0, 100, 300, steps):
         text = generate(model, prompt, 30, 0.7, torch.Generator().manual_seed(2))[0]
-        print(f"After {done} steps: {untrained.decode(text)}\n")
+        print(textwrap.fill(f"After {done} steps: {untrained.decode(text)}", 100), "\n")
     return f"held out {held_out_losses[-1]:.2f}"
 
 

@@ -433,7 +433,7 @@ def loss_after(rate, steps=100):
     return (examples @ weights - wanted).square().mean().item()
 
 
-print(loss_after(0.3))  # write your experiment here
+print(round(loss_after(0.3), 3))  # write your experiment here
 
 finding = ...  # the largest rate after which the loss is below 2.69
 check("experiment", finding)

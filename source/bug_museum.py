@@ -477,6 +477,7 @@ def model_loss(logits, labels):
 
 
 # %% tags=["exercise"]
+ids = torch.tensor([3, 1, 4, 1, 5, 2])
 right_next = 20.0 * F.one_hot(ids.roll(-1), 6)  # the logits of a model that always knows the next token
 verdict(
     model_loss(right_next, ids) < 0.01,
@@ -1691,7 +1692,7 @@ verdict(nucleus.sum() >= 0.9, f"for a share of 0.9 it keeps tokens with {nucleus
 #
 # ### A draft that was not drawn
 #
-# Speculative decoding should not change what a model says. These texts are a little different.
+# Speculative decoding should not change what a model says. These texts are less varied.
 
 
 # %% tags=["exercise"]
@@ -1987,18 +1988,20 @@ for i in (len(data) - T - 2, len(data) - T - 1, len(data) - T):
 # %% tags=["picture"]
 with torch.random.fork_rng(devices=[]):
     torch.manual_seed(0)
-    features, labels = torch.randn(400, 20), torch.randint(2, (400,))
+    features, labels = torch.randn(4000, 20), torch.randint(2, (4000,))
     labels[features[:, 0] > 0] = 1
-    net = nn.Sequential(nn.Linear(20, 50), nn.ReLU(), nn.Dropout(0.5), nn.Linear(50, 2))
+    net = nn.Sequential(nn.Linear(20, 50), nn.ReLU(), nn.Dropout(0.8), nn.Linear(50, 2))
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
-    for _ in range(60):
-        loss = F.cross_entropy(net(features[:200]), labels[:200])
+    for _ in range(40):
+        loss = F.cross_entropy(net(features[:2000]), labels[:2000])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     with torch.no_grad():
-        noisy = F.cross_entropy(net.train()(features[:200]), labels[:200])
-        quiet = [F.cross_entropy(net.eval()(features[part]), labels[part]) for part in (slice(0, 200), slice(200, 400))]
+        noisy = F.cross_entropy(net.train()(features[:2000]), labels[:2000])
+        quiet = [
+            F.cross_entropy(net.eval()(features[part]), labels[part]) for part in (slice(0, 2000), slice(2000, 4000))
+        ]
 print(f"training text: with dropout {noisy:.2f}, without {quiet[0]:.2f}; held-out text without: {quiet[1]:.2f}")
 
 # %% [markdown]

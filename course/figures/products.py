@@ -121,13 +121,15 @@ def broadcast(a: torch.Tensor, b: torch.Tensor, sign: Sign = "+", names: tuple[s
     result = _OPERATIONS[sign](wide_a, wide_b)
     rows, columns = result.shape
     limit = max(float(matrix.abs().max()) for matrix in (a, b, result))
-    figure, axes = row(3, width=1.1 + 0.5 * columns, height=0.8 + 0.5 * rows)
+    figure, axes = row(3, width=1.1 + 0.5 * columns, height=1.2 + 0.5 * rows)
     for ax, values, given, name in ((axes[0], wide_a, a, names[0]), (axes[1], wide_b, b, names[1])):
         own, shape = _two(given), _size(given)
         stretched = own.shape != values.shape
         heat_map(values, ax=ax, kind="scores", limit=limit, title=f"{name}: {shape}{_arrow_to(values, stretched)}")
         _fade(ax, own.shape, values.shape)
     heat_map(result, ax=axes[2], kind="scores", limit=limit, title=f"{names[0]} {sign} {names[1]}: {_size(result)}")
+    for ax in axes:
+        ax.set_ylim(rows + 0.1, -0.5)  # room for an arrow below
     of_one_size(axes)
     for ax, text in ((axes[0], sign), (axes[1], "=")):
         _sign(ax, text, columns, rows)

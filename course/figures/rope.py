@@ -92,7 +92,7 @@ def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
 def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> Figure:
     """A rotated query (2,) and key (2,) at the positions `at`, their angle and score."""
     score = float(query @ key)
-    reach = 1.4 * max(float(query.norm()), float(key.norm()))
+    reach = 1.7 * max(float(query.norm()), float(key.norm()))
     figure, (ax,) = row(1, width=3.5, height=3.9)
     _plane(ax, reach)
     looks = {"query": (query, at[0], colour("q"), LINES[0]), "key": (key, at[1], colour("k"), LINES[1])}

@@ -35,7 +35,14 @@ LETTERS = {"x": "X", "q": "Q", "k": "K", "v": "V", "scores": "S", "weights": "A"
 WEIGHTS = ("#f8f4fb", "#e3c9ee", "#cd92dd", "#b152c4", "#7f2495", "#430a54")
 BELOW_0 = ("#7cc3b4", "#bcdfd7", "#f6f4ee")
 ABOVE_0 = ("#f6f4ee", "#d9cc96", "#a8943c", "#6b5a10", "#2b2200")
-AMOUNTS = ("#f5f5f5", "#cfcfcf", "#a5a5a5", "#797979", "#4d4d4d", "#1f1f1f")
+AMOUNTS = (
+    "#f5f5f6",
+    "#cfcfd0",
+    "#a5a5a6",
+    "#79797a",
+    "#4d4d4e",
+    "#1f1f20",
+)  # none of `themes.DARK`
 UNDEFINED = "#d9d9d9"  # ground of a cell with an infinite or undefined number
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")

@@ -253,7 +253,7 @@ def training_bugs(recorded: Recorded) -> Figure:
         ax.plot(*recorded.right.training, color=GREY, linestyle=LINES[1], linewidth=1.3, zorder=1, label="no bug")
         ax.set_xlabel("step" if place >= len(panels) - 3 else "")
         for name, height in recorded.baselines.items():
-            level(ax, height, "" if place else name)
+            level(ax, height, "" if place else name, below=name == "bigram")
     figure.legend(
         *panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=3, frameon=False, fontsize=SMALL
     )

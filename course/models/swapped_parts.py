@@ -123,7 +123,7 @@ def _shown_difference(difference: float) -> str:
     if math.isnan(difference):
         return "nan, so a result has NaN in it"
     if abs(difference) < ROUNDING:
-        return f"less than {ROUNDING:.5f}, which is rounding" if difference else "0"
+        return f"below {ROUNDING:.5f} (rounding)" if difference else "0"
     return f"{difference:+.4f}" if abs(difference) >= 1e-3 else f"{difference:+.1e}"
 
 

@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 
 from .. import figures
+from ..figures.base import described
 from ..notebook.stand_ins import as_in_this_cell
 from ..report import display_html, in_notebook, rendering_static_page
 from .static_sliders import static_sliders
@@ -118,7 +119,8 @@ def _caption(values: Mapping[str, Any]) -> str:
 
 
 def _picture(draw: Draw, values: Mapping[str, Any]) -> str:
-    return figures.html(draw(**values), fallback=False)
+    drawn = draw(**values)
+    return figures.html(drawn, caption=described(drawn)[1], fallback=False)
 
 
 def _sliders(draw: Draw, choices: Mapping[str, list[Any]], first: Mapping[str, Any]) -> Any:

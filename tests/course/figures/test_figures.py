@@ -215,6 +215,7 @@ def test_numbers_stand_out_from_every_colour_of_all_scales():
     for kind in ("weights", "scores", "amounts"):
         for step in range(256):
             colour = style.cell_colours(kind)(step)
+            assert matplotlib.colors.to_hex(colour) not in themes.DARK  # it stays as it is on a dark page
             ground = luminance(colour)
             ink = luminance(matplotlib.colors.to_rgb(style.ink_on(colour)))
             assert (max(ground, ink) + 0.05) / (min(ground, ink) + 0.05) >= 4.5

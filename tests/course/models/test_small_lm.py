@@ -299,7 +299,7 @@ def test_a_right_function_changes_the_loss_by_rounding_only(lm, name: str, capsy
     assert yours == pytest.approx(builtin, abs=1e-5)
     told = capsys.readouterr().out
     assert told.count("\n") == 1
-    assert told.endswith(("which is rounding.\n", "Difference: 0.\n"))
+    assert told.endswith(("(rounding).\n", "Difference: 0.\n"))
     assert f"With {'RotarySelfAttention' if name == 'module' else name}: " in told
 
 
