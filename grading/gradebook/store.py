@@ -228,7 +228,7 @@ def _archive(
     made_of: Mapping[str, str],
     was: history.ScoreSnapshot,
 ) -> None:
-    since, inputs = differences(dict(old.made_of), dict(made_of)), {**old.made_of}
+    since, inputs = differences(old.made_of, made_of), {**old.made_of}
     inputs.pop(ANSWERS, None)
     history.archive(gradebook, submitted.id, old.graded_at, since, was, inputs)
 
