@@ -14,7 +14,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report site lab prove check sync measure test test-all test-browser test-notebooks test-unprivileged test-install test-gpu test-faults fuzz coverage screenshots bench wheels clean
+.PHONY: help setup build release demo grade feedback report site lab prove sync measure test test-all test-browser test-notebooks test-unprivileged test-install test-gpu test-faults fuzz coverage screenshots bench wheels clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,8 +54,6 @@ lab: setup  ## open the released notebooks in JupyterLab
 
 prove: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mutants
 	$(BIN)/grading prove $(LESSONS)
-
-check: prove  ## old name of `prove`
 
 sync: setup  ## update everything derived from source/ and grader_tests/ that is out of date
 	$(BIN)/grading sync $(LESSONS)

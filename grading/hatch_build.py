@@ -16,7 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
 FINGERPRINTS = "grader_tests/fingerprints.json"  # of the student's check data, and of proofs
 SUFFIXES = {".py", ".css", ".j2", ".js", ".tpl", ".woff2"}
-DATA = {"equivalent_inputs.json", "fingerprints.json", "LICENSE-KaTeX"}
+DATA = {"fingerprints.json", "LICENSE-KaTeX"}
 
 
 class Package(BuildHookInterface[Any]):

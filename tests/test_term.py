@@ -95,7 +95,6 @@ def course_is_adapted(term: Term) -> None:
 
 
 def file_is_missing(term: Term) -> None:
-    """As in a course that was begun with version 0.1."""
     (term.course / "course.toml").unlink()
 
 

@@ -84,7 +84,6 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
         "grading/tokens.css",
         "grading/page.css",
     }
-    others |= {"grading/gradebook/equivalent_inputs.json"}
     others |= {"grading/templates/fingerprints.json"}  # of the check data in the student's package, and of proofs
     others |= {f"grading/review/static/review.{kind}" for kind in ("css", "js")}
     others |= {str(p.relative_to(ROOT)) for p in (ROOT / "grading/site/katex_files").rglob("*") if p.is_file()}

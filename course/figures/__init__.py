@@ -4,12 +4,10 @@ Functions that draw one panel take `ax` and return it; functions that draw a who
 module is imported at its first use, matplotlib when something is first drawn.
 """
 
-import sys
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from .. import old_names
 from .base import html, row, show, with_alt_text
 from .diagram import overview
 from .lines import curves, losses
@@ -41,9 +39,7 @@ _TOPICS = frozenset(module.name for module in iter_modules(__path__))
 
 
 def __getattr__(name: str) -> Any:
-    if name in old_names.FIGURES:
-        return getattr(sys.modules[__name__], old_names.FIGURES[name])
-    if name not in _TOPICS and f"{__name__}.{name}" not in old_names.MOVED:
+    if name not in _TOPICS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")
 

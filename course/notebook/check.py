@@ -41,7 +41,6 @@ def check(f: Any, finding: Any = NO_FINDING, full: bool = False) -> Points | Non
         shown = experiment_report(session, None if finding is NO_FINDING else finding)
         display(shown)
         return None
-    full = full or finding is True  # `full` used to be the second argument
     shown = safe_report(session, f)
     if note := hand_in.version_note(session, shown.exercise):
         shown.notes.append(note)

@@ -17,7 +17,6 @@ from ..errors import GradingError
 from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, one_file, people, review, term
 from .arguments import NOT_DONE, Commands, find_selected
 from .completion import complete
-from .old_verbs import with_new_verb
 
 DESCRIPTION = "Build and prove lessons, grade a class, and return grades and feedback."
 EPILOG = """\
@@ -51,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     rest, settings = _without_settings(sys.argv[1:] if arguments is None else arguments)
     parser = make_parser()
     complete(parser)
-    options = parser.parse_args(with_new_verb(rest))
+    options = parser.parse_args(rest)
     try:
         return _run(options, settings)
     except UsageError as error:

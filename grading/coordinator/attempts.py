@@ -222,7 +222,7 @@ def _read(path: Path) -> list[Attempt]:
         return []
     for row in csv.reader(io.StringIO(text, newline="")):
         try:
-            student, lesson, page, at, *_ = row  # version 0.2 also wrote points
+            student, lesson, page, at = row
             found.append(Attempt(student, lesson, page, datetime.fromisoformat(at).astimezone(UTC)))
         except ValueError:
             continue

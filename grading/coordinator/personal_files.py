@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..lms.hand_ins import ORIGINS, REPLACED
-from ..lms.identities import FIELDS, FILE, OLD_FILE
+from ..lms.identities import FIELDS, FILE
 from ..lms.teacher_csv import read_rows, replace_file, to_bytes
 from .kept_migration import RECORD
 
@@ -71,7 +71,7 @@ def remove_files(root: Path, student: str, found: PersonalFiles) -> None:
     for folder in found.folders:
         shutil.rmtree(root / folder)
     for path in found.lines:
-        if path.name in (FILE, OLD_FILE):
+        if path.name == FILE:
             _leave_identities(root / path, student)
         elif path.name == RECORD:
             record = json.loads((root / path).read_text(encoding="utf-8"))

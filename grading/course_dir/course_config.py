@@ -5,8 +5,7 @@ A course's nbgrader_config.py begins with the lines that `grading init` writes:
     from grading.course_dir.course_config import course_settings
     c.merge(course_settings(__file__))
 
-They make nbgrader's own commands read course.toml too. Older courses lack these lines, and `grading` adds the same
-settings.
+They make nbgrader's own commands read course.toml too. `grading` reads it also without them.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from grading.judge.start_judge import Job
 from grading.notebooks.released import ReleasedNotebook
 
 from .accommodations import accommodations
-from .grade_inputs import bytes_of_graders, differences, digest_of_file, made_of, of_lesson
+from .grade_inputs import differences, digest_of_file, made_of, of_lesson
 from .store import StoredGrade, stored_grades
 from .view import load_released
 
@@ -81,10 +81,7 @@ class LessonFreshness:
 
     def differences(self, stored: StoredGrade) -> list[str]:
         """Which inputs have changed since this grade was made, as phrases."""
-        before = dict(stored.made_of)
-        if before.get("graders") == self._bytes_of_graders:  # same files, graded with version 0.1.0
-            before["graders"] = self.of_lesson["graders"]
-        return differences(before, self.made_of(stored.student))
+        return differences(stored.made_of, self.made_of(stored.student))
 
     def job(self) -> Job:
         """A judge's job for one submission, with the current graders and settings."""
@@ -97,10 +94,6 @@ class LessonFreshness:
     @cached_property
     def _work(self) -> Job:
         return self.job()
-
-    @cached_property
-    def _bytes_of_graders(self) -> str:
-        return bytes_of_graders(Path(self.graders))
 
     @cached_property
     def of_lesson(self) -> dict[str, str]:

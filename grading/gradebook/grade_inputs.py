@@ -19,11 +19,9 @@ from nbgrader.utils import notebook_hash
 from course.outline import FILE as OUTLINE
 from grading.course_dir.fingerprints import Packages
 from grading.errors import Unreadable
-from grading.judge.start_judge import GRADERS, SHARED, Job
+from grading.judge.start_judge import GRADERS, Job
 from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox.policy import to_dict
-
-from .equivalent_inputs import same_grade
 
 WORDS = {
     "submission": "the submission",
@@ -73,14 +71,14 @@ def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, 
     return {**lesson, **own, "late": late}
 
 
-def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
+def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """The changes, each as the end of a sentence with "because"."""
-    return [f"{words} changed" for key, words in WORDS.items() if not same_grade(key, before.get(key), now.get(key))]
+    return [f"{words} changed" for key, words in WORDS.items() if before.get(key) != now.get(key)]
 
 
 def alike(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
     """Whether two submissions were graded in the same way."""
-    return all(same_grade(key, before.get(key), now.get(key)) for key in WORDS if key not in OWN)
+    return all(before.get(key) == now.get(key) for key in WORDS if key not in OWN)
 
 
 def only_lateness(since: list[str]) -> bool:
@@ -114,14 +112,6 @@ def _text(path: Path, most: int = 100) -> str:
             return stream.read(most).decode(errors="replace")
     except (Unreadable, OSError):
         return ""
-
-
-def bytes_of_graders(folder: Path) -> str:
-    """Version 0.1.0's hash of the files of a lesson's graders and the shared ones."""
-    files = sorted(file for part in (folder, folder.parent / SHARED) for file in part.rglob("*.py"))
-    return _digest(
-        [(os.path.relpath(file, folder.parent), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
-    )
 
 
 def graders_fingerprint(folder: Path) -> str:

@@ -65,7 +65,7 @@ class ScoreSnapshot:
 class PastGrade:
     """A replaced grade, with phrases on what had changed when it was replaced.
 
-    made_of  its inputs (`grade_inputs`); empty for a grade that was replaced by version 0.2
+    made_of  its inputs (`grade_inputs`)
     """
 
     student: str
@@ -132,7 +132,7 @@ def past_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> It
     found = found.filter(Student.id == student) if student else found
     for row, name, who in found:
         was = json.loads(row.was)
-        about = json.loads(row.since), _from_json(was), was.get("made_of", {})
+        about = json.loads(row.since), _from_json(was), was["made_of"]
         yield PastGrade(who, name, row.graded_at, row.replaced_at, *about)
 
 

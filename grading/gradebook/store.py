@@ -228,7 +228,7 @@ def _archive(
     made_of: Mapping[str, str],
     was: history.ScoreSnapshot,
 ) -> None:
-    since, inputs = differences(dict(old.made_of), dict(made_of)), {**old.made_of}
+    since, inputs = differences(old.made_of, made_of), {**old.made_of}
     inputs.pop(ANSWERS, None)
     history.archive(gradebook, submitted.id, old.graded_at, since, was, inputs)
 
@@ -263,14 +263,8 @@ def _answers(nb: NotebookNode, made_of: Mapping[str, str]) -> dict[str, str]:
 
 def _changed(old: StoredGrade | None, answers: Mapping[str, str]) -> dict[str, str]:
     """The cells whose answers have changed since they were last graded, each with the digest before."""
-    whole = digest_of_text(old.made_of.get("submission", "")) if old else ""
-    stored: dict[str, str] = json.loads(old.made_of.get(ANSWERS, "{}")) if old else {}
-    texts = set(stored.values())  # version 0.1 stored no digests, and 0.2 fewer
-    return {
-        cell: stored.get(cell, whole)
-        for cell, digest in answers.items()
-        if (stored[cell] != digest if cell in stored else digest not in texts)
-    }
+    stored: dict[str, str] = json.loads(old.made_of[ANSWERS]) if old else {}
+    return {cell: stored.get(cell, "") for cell, digest in answers.items() if stored.get(cell) != digest}
 
 
 def marks_to_come(

@@ -5,7 +5,7 @@
     hand-ins/which-counts.csv                     questions for the teacher (`choices`)
 
 It is not inside submitted/, because nbgrader copies a student's folder there completely. Its own `.gitignore` keeps it
-out of repositories, even in courses that are older than this folder.
+out of repositories.
 """
 
 from __future__ import annotations

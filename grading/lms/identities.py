@@ -18,7 +18,7 @@ from .platforms import LASTING, Submitter
 from .teacher_csv import read_rows, replace_file, to_bytes
 from .teacher_csv import to_cell as _cell
 
-FILE, OLD_FILE = "student-ids.csv", "whose.csv"
+FILE = "student-ids.csv"
 FIELDS = ("student", "from", "number", "name", "why")
 LEAVE, SEVERAL = "-", "*"  # answers: ignore it; the folder belongs to several people
 BY_NAME, NEW = "by the name", "new, by the name"  # reasons for ids that no teacher wrote
@@ -51,15 +51,8 @@ class IdentityTable:
 
     @classmethod
     def of(cls, root: Path) -> IdentityTable:
-        """The table of a course.
-
-        A course that began with version 0.1 keeps the old file name, because its `.gitignore` lists that name: ids stay
-        out of git.
-        """
-        ignored = root / ".gitignore"
-        lines = ignored.read_text(encoding="utf-8").split() if ignored.is_file() else []
-        old = (root / OLD_FILE).exists() or (OLD_FILE in lines and FILE not in lines)
-        return cls(root / (OLD_FILE if old else FILE))
+        """The table of a course."""
+        return cls(root / FILE)
 
     def row(self, owner: Submitter) -> Row | None:
         """The owner's row, if it has ids."""

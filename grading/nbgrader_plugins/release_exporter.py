@@ -131,7 +131,6 @@ def _redirect_release(coursedir: CourseDirectory, lessons: list[str]) -> Iterato
         finally:
             coursedir.release_directory = release
         for old, new in places.items():
-            remember_release(root, old.name, old / f"{old.name}.ipynb")  # an older version recorded none
             _swap(old, new, Path(beside) / "before")
             remember_release(root, old.name, old / f"{old.name}.ipynb")
 

@@ -26,12 +26,12 @@ from .serving import foreign_requests, patient
 pytestmark = [pytest.mark.full("builds the site of a lesson"), pytest.mark.browser]
 
 LESSON = """# @title Bars that grow
-from course import figures, interactive
+from course import figures, sliders
 
 def draw(k, t):
-    return figures.described(figures.bars([float(k), t]), f"bars of {k} and {t}")
+    return figures.with_alt_text(figures.bars([float(k), t]), f"bars of {k} and {t}")
 
-interactive.slider(draw, k=(1, 3, 1), t=[0.5, 2.0], start={"k": 2, "t": 0.5})"""
+sliders.slider(draw, k=(1, 3, 1), t=[0.5, 2.0], start={"k": 2, "t": 0.5})"""
 TEXT = """# How alike?
 
 Here $a_i \\cdot b$, and with `a_name_that_is_very_long(of_something, and_of_something_else, and_more)`

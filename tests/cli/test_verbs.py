@@ -1,4 +1,4 @@
-"""The verbs of `grading`: their declarations, help, and old names."""
+"""The verbs of `grading`: their declarations and help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 
 from grading.cli import main
 from grading.cli.arguments import Commands
-from grading.cli.old_verbs import with_new_verb
 from grading.plural import plural
 
 from ..support.repository import ROOT
@@ -75,44 +74,6 @@ def test_an_option_is_described_by_a_noun_phrase(verbs):
         for action in verb._actions:
             if action.dest != "help":  # argparse's own
                 assert not imperatives.match(action.help or ""), f"{name}: {action.help}"
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("check 02_softmax -v", "prove 02_softmax -v"),
-        ("fill export.csv 02_softmax", "fill-gradebook export.csv 02_softmax"),
-        ("handback 02_softmax a.zip", "feedback-zip 02_softmax a.zip"),
-        ("regrade 02_softmax --now --yes", "regrade 02_softmax --yes"),
-        ("regrade --seed 0000", "verify-grades --seed 0000"),
-        ("regrade --seed=0000", "verify-grades --seed=0000"),
-        ("strength", "sync --measure"),
-        ("strength 02_softmax --seeds 5 --course c", "sync --measure 02_softmax --course c"),
-        ("strength --exercise softmax", "sync --measure softmax"),
-        ("strength 02_softmax --exercise softmax", "sync --measure 02_softmax/softmax"),
-    ],
-)
-def test_an_old_verb_works_and_names_the_new_one(old, new, capsys):
-    assert with_new_verb(old.split()) == new.split()
-    out, err = capsys.readouterr()
-    verb = "sync --measure" if old.startswith("strength") else new.split()[0]
-    assert out == ""
-    assert err.count("\n") == 1
-    assert f"is now `grading {verb}`" in err
-
-
-@pytest.mark.parametrize("arguments", ["", "--help", "grade 02_softmax", "regrade --yes", "sync --check"])
-def test_a_current_verb_is_left_unchanged(arguments, capsys):
-    assert with_new_verb(arguments.split()) == arguments.split()
-    assert capsys.readouterr() == ("", "")
-
-
-def test_an_old_verb_is_not_in_help_but_runs_the_new_one(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main.main(["check"]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert "`grading check` is now `grading prove`" in said[0]
-    assert said[1].startswith("grading: course not found")
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 grades"), (1, "1 grade"), (2, "2 grades")])

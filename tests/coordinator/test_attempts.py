@@ -340,7 +340,7 @@ def test_without_the_kept_copy_the_best_one_is_not_taken_and_the_state_says_why(
     assert Watch(course, every=0.1).run(once=True)
     limit(course, BEST)
     pages = [f"{notebook_hash(secret=read_secret(folder), notebook_id=ONE)}.html" for folder in folders]
-    rows = [f"ada,{ONE},{page},{NOW.isoformat()},1\n" for page in pages]  # with points, as version 0.2 wrote
+    rows = [f"ada,{ONE},{page},{NOW.isoformat()}\n" for page in pages]
     (course / FILE).write_text("".join(rows))
     shutil.rmtree(course / "hand-ins" / "replaced")
     service = Watch(course, every=0.1)

@@ -152,6 +152,12 @@ def test_a_changed_grader_is_noticed(course):
     assert scores(course)["ada", ONE][0] < 5
 
 
+def test_another_file_in_the_release_makes_a_grade_stale_and_is_named(course_of_three):
+    assert stale_reasons(course_of_three, ONE, "ada") == []
+    (course_of_three / "release" / ONE / "words.txt").write_text("one two")
+    assert stale_reasons(course_of_three, ONE, "ada") == ["the released lesson changed"]
+
+
 @pytest.mark.full
 def test_a_course_with_replaced_folders_is_graded_by_their_current_content(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))

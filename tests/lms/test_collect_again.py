@@ -149,16 +149,6 @@ def test_a_late_mark_without_a_due_date_is_reported(collect: Any, course: Any) -
     assert collect.timestamps() == {}
 
 
-def test_a_course_of_version_0_1_keeps_the_table_name_in_its_gitignore(tmp_path):
-    assert IdentityTable.of(tmp_path).path.name == "student-ids.csv"
-    (tmp_path / ".gitignore").write_text("gradebook.db*\nwhose.csv\n")
-    assert IdentityTable.of(tmp_path).path.name == "whose.csv"
-    (tmp_path / ".gitignore").write_text("student-ids.csv\n")
-    assert IdentityTable.of(tmp_path).path.name == "student-ids.csv"
-    (tmp_path / "whose.csv").write_text("student,from,number,name,why\njsmith,canvas,12345,smithjane,\n")
-    assert [row.students for row in IdentityTable.of(tmp_path).known_as("jsmith")] == [("jsmith",)]
-
-
 @pytest.mark.parametrize("junk", [".ipynb_checkpoints/02_halves-checkpoint.ipynb", "__MACOSX/._02_halves.ipynb", "._x"])
 def test_a_person_with_only_junk_files_is_in_the_table(collect: Any, junk: str) -> None:
     files = {moodle("Jane", 1): notebook("jane"), moodle("Jane", 1, junk): b"", moodle("Eve Ma", 2, junk): b"x"}

@@ -35,12 +35,12 @@ Is one vector like another? **That** is asked here.
 
 **Time:** about 5 minutes"""
 SLIDER = """# @title Bars that `grow`
-from course import figures, interactive
+from course import figures, sliders
 
 def draw(k):
-    return figures.described(figures.bars([float(k)]), f"one bar of {k}")
+    return figures.with_alt_text(figures.bars([float(k)]), f"one bar of {k}")
 
-interactive.slider(draw, k=(1, 3, 1))"""
+sliders.slider(draw, k=(1, 3, 1))"""
 
 REPORT = """from course.report import Report, display
 display(Report("grow", "not started", 0, 1))"""
