@@ -44,9 +44,9 @@ def export(tests: Path, folder: Path, only: Container[str] | None = None) -> boo
 
     Returns whether a file changed. Raises BuildError.
     """
-    gone = [file for file in (folder / tests.name).glob("*.practice") if file.stem not in load_lesson(tests).all_tasks]
-    for file in gone:
-        file.unlink()
+    gone = [path for path in (folder / tests.name).glob("*.practice") if path.stem not in load_lesson(tests).all_tasks]
+    for path in gone:
+        path.unlink()
     changed = bool(gone)
     stale = stale_exports(tests, folder)
     wanted = [name for name in stale if only is None or name in only]
