@@ -44,10 +44,11 @@ def export(tests: Path, folder: Path, only: Container[str] | None = None) -> boo
 
     Returns whether a file changed. Raises BuildError.
     """
-    gone = [path for path in (folder / tests.name).glob("*.practice") if path.stem not in load_lesson(tests).all_tasks]
-    for path in gone:
-        path.unlink()
-    changed = bool(gone)
+    names, changed = load_lesson(tests).all_tasks, False
+    for path in (folder / tests.name).glob("*.practice"):
+        if path.stem not in names:
+            path.unlink()
+            changed = True
     stale = stale_exports(tests, folder)
     wanted = [name for name in stale if only is None or name in only]
     if not wanted:
