@@ -120,7 +120,7 @@ def three_logarithms(log_softmax: Function) -> Figure:
         title="Three ways to take the logarithm, in float32",
     )
     for limit, up, text in (
-        (21, 1, "21: log(a + 1e-9)\nlevels off"),
+        (21, 1, "21: log(a + 1e-9) levels off"),
         (104, 26, "104: log of softmax is\ninfinite from here on"),
     ):
         ax.axvline(limit, color="grey", linestyle=":", linewidth=1.2)

@@ -174,8 +174,8 @@ class Tracer:
 
     def _scores(self, sentence: Sentence) -> Step:
         factor = self._factor(sentence)
-        whose = BUILT_IN if self.scale is None else "scale"
-        return Step(f"{whose}, × {factor:.2g}", sentence.q @ sentence.k.T * factor)
+        whose = f"{BUILT_IN}, ÷ √{sentence.k.shape[-1]}" if self.scale is None else f"scale, × {factor:.2g}"
+        return Step(whose, sentence.q @ sentence.k.T * factor)
 
     def _factor(self, sentence: Sentence) -> float:
         return sentence.k.shape[-1] ** -0.5 if self.scale is None else self.scale

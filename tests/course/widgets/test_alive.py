@@ -194,7 +194,7 @@ def page_of(**functions) -> str:
 
 def test_every_map_is_named_and_every_cell_has_text():
     page = page_of(softmax=torch.softmax)
-    for name in ("Scores, built-in, × ", "Mask, built-in", "Weights, softmax", "Output, built-in"):
+    for name in ("Scores, built-in, ÷ √", "Mask, built-in", "Weights, softmax", "Output, built-in"):
         assert f'aria-label="{name}' in page
     assert page.count(">blocked<") == 2 * 15  # in the mask and in the weights, never a 0
     assert page.count(">open<") == 21
