@@ -130,7 +130,7 @@ def test_the_page_of_the_service_shows_them_too():
 def test_a_limit_per_day_ends_at_the_same_hour(course, zone, last, until):
     course_toml(course, zone, "2026-12-01 12:00:00", "[attempts]\nper_day = 1\n")
     end = datetime.fromisoformat(until)
-    (course / FILE).write_text(f"ada,{ONE},one.html,{last},0\n")
+    (course / FILE).write_text(f"ada,{ONE},one.html,{last}\n")
     waiting = ExchangeSubmission(ONE, "ada", Path("new"), datetime.now(UTC).replace(tzinfo=None), Path("new.html"))
     limits = AttemptLimits(course, end - timedelta(minutes=1))
     assert limits.held_until(waiting) == end

@@ -175,7 +175,7 @@ def test_what_changed_or_failed_is_proved_again_and_the_rest_where_that_is_asked
     assert capsys.readouterr().out == kept
     ask_for_one_number(course, TINY_LESSONS[1])
     for _ in range(2):  # a mutant of the other's survives
-        assert main.main(["check", *TINY_LESSONS]) == 1
+        assert main.main(["prove", *TINY_LESSONS]) == 1
         told = capsys.readouterr().out
         assert told.startswith(kept) and other in told and one not in told
     rewrite(course / HERE / "mistakes.py", "return x * x", "return x ** 2")
