@@ -427,7 +427,7 @@ print(small_lm.without_triangle())
 # 2. The output is the sum of all values, each times its weight.
 # 3. Queries ask, keys are found, values are given.
 # 4. The root lets several words be heard.
-# 5. The triangle hides later words. Without the triangle:
+# 5. The triangle hides later words. The formula without it:
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
 # \operatorname{softmax}\!\left(\frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}}\right) \mathbf{V}$$

@@ -339,7 +339,7 @@ losses = lm.compare(scale=scaled_dot_product_attention)
 predict("the loss without the root", ...)  # "it stays", "it rises" or "it rises to that of blind guessing"
 
 # %% tags=["model"]
-for name, factor in ("none", 1.0), ("as for keys of 64", 1 / 8), ("model's width", 96**-0.5), ("no root of 24", 1 / 24):
+for name, factor in ("none", 1.0), ("as for keys of 64", 1 / 8), ("model's width", 96**-0.5), ("24, no root", 1 / 24):
     print(name, end=": ")
     lm.compare(scale=factor)
 print(f"Blind guessing: {math.log(len(lm.words)):.2f}")

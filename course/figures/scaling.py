@@ -24,20 +24,16 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-def queries_and_keys(width: int, n: int = 200, keys: int = 16, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    """`n` draws of one query (n, 1, width) and of `keys` keys (n, keys, width), with mean 0 and variance 1."""
+def random_scores(width: int, n: int = 200, keys: int = 16, seed: int = 0) -> torch.Tensor:
+    """Unscaled scores (n, keys): in each row of one query with `keys` keys, all drawn with mean 0 and variance 1."""
     generator = torch.Generator().manual_seed(seed)
-    return torch.randn(n, 1, width, generator=generator), torch.randn(n, keys, width, generator=generator)
-
-
-def _scores_of(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
-    """Unscaled scores (..., T, S)."""
-    return torch.matmul(query, key.mT)
+    query, key = torch.randn(n, 1, width, generator=generator), torch.randn(n, keys, width, generator=generator)
+    return torch.matmul(query, key.mT)[:, 0]
 
 
 def of_widths(widths: Sequence[int]) -> Figure:
     """The `ridges` of random scores at some widths, and their standard deviations."""
-    samples = {width: _scores_of(*queries_and_keys(width)) for width in widths}
+    samples = {width: random_scores(width) for width in widths}
     spreads = {width: scores.std(correction=0) for width, scores in samples.items()}
     return with_caption(
         ridges(samples, spreads), "3,200 scores per width. The bar under each histogram is ± the spread."
@@ -76,7 +72,7 @@ def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor
 @with_choices(Dk=[1, 4, 16, 64, 256, 1024], seed=[23, 24, 25, 26, 27], strip=[{"Dk": 1}, {"Dk": 16}, {"Dk": 256}])
 def one_query(*, Dk: int, seed: int) -> Figure:
     """One random query's scores with eight keys of width `Dk`, on an axis that grows with it, and their weights."""
-    scores = _scores_of(*queries_and_keys(Dk, n=1, keys=8, seed=seed))[0, 0]  # (8,)
+    scores = random_scores(Dk, n=1, keys=8, seed=seed)[0]  # (8,)
     reach = max(3.6 * Dk**0.5, 1.2 * float(scores.abs().max()))
     return scores_and_weights(scores, torch.softmax(scores, dim=-1), reach)
 
@@ -134,7 +130,7 @@ def three_scales(widths: Sequence[int] = (1, 4, 16, 64, 256, 1024), keys: int = 
 
 def _spread_entropy_gradient(width: int, keys: int, scale: float) -> torch.Tensor:
     """Standard deviation of scores, mean entropy of their weights, median norm of softmax's Jacobian, as (3,)."""
-    scores = scale * _scores_of(*queries_and_keys(width, keys=keys))[:, 0]  # (200, keys)
+    scores = scale * random_scores(width, keys=keys)  # (200, keys)
     weights = torch.softmax(scores, dim=-1)
     entropy = torch.special.entr(weights).sum(-1)
     jacobians = torch.diag_embed(weights) - weights[:, :, None] * weights[:, None, :]
@@ -143,7 +139,7 @@ def _spread_entropy_gradient(width: int, keys: int, scale: float) -> torch.Tenso
 
 def side_by_side(attend: Function, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> Figure:
     """Scores and weights (T, S), without the root and with it, by `attend(q, k, v, scale=…)`, for q, k of one width."""
-    scores, width = _scores_of(query, key), query.shape[-1]
+    scores, width = torch.matmul(query, key.mT), query.shape[-1]
     panels = {
         "scores": scores,
         "their weights": attend(query, key, value, scale=1.0)[1],

@@ -267,10 +267,14 @@ def _answers(text: str, name: str, stub: str) -> bool:
     tree = parse(text)
     if tree is None:
         return has_def_line(text, name)
-    nodes, given = list(ast.walk(tree)), [ast.dump(node) for node in ast.walk(parse(stub) or ast.Module([], []))]
-    assigned = any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in nodes)
-    bodies = [n for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == name]
-    return assigned or any(not _is_stub(body) and ast.dump(body) not in given for body in bodies)
+    assigned = any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(tree))
+    given = [ast.dump(body) for body in _definitions(parse(stub), name)]
+    return assigned or any(not _is_stub(body) and ast.dump(body) not in given for body in _definitions(tree, name))
+
+
+def _definitions(tree: ast.Module | None, name: str) -> list[ast.FunctionDef | ast.ClassDef]:
+    nodes = ast.walk(tree) if tree else ()
+    return [node for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name]
 
 
 def _is_stub(node: ast.AST) -> bool:

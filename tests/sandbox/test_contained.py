@@ -61,7 +61,7 @@ with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system h
 
 @pytest.mark.full("makes a container like Docker's, and runs this file in it")
 @outside
-@pytest.mark.parametrize("options", of_this_week([[], ["--without-landlock"]], 2), ids=str)
+@pytest.mark.parametrize("options", of_this_week([[], ["--without-landlock"]], 2), ids=" ".join)
 def test_in_a_container(request: pytest.FixtureRequest, options: list[str]) -> None:
     command = [sys.executable, "-m", "tests.support.docker_default", *options, sys.executable, "-m", "pytest"]
     command += ["-p", "no:cacheprovider", "-n0", "-q", "-m", request.config.option.markexpr, __file__]

@@ -110,6 +110,17 @@ def test_a_stub_is_not_an_answer(code, written):
     assert hand_in.is_written(made, "f", {}) is written
 
 
+def test_a_class_is_an_answer_once_it_differs_from_its_stub():
+    stub = "class f(Module):\n    def __init__(self):\n        self.n = 1\n\n    def forward(self, x):\n        {}"
+    for body, written in (
+        ("# YOUR CODE HERE\n        raise NotImplementedError()", False),
+        ("return self.n * x", True),
+    ):
+        cell = {"cell_type": "code", "metadata": {}, "source": stub.format(body)}
+        made = hand_in.SavedNotebook("f.ipynb", {"cells": [cell]})
+        assert hand_in.is_written(made, "f", {"f": stub.format("raise NotImplementedError()")}) is written
+
+
 FULL = {
     "def softmax(x, dim=-1):\n    raise NotImplementedError()\n    return x": "softmax still raises",
     "def softmax(x, dim=-1):\n    y = x.exp()\n    raise NotImplementedError()": "softmax still raises",
