@@ -20,16 +20,6 @@ SIGNS = {
     LITERALS: "has more numbers and text written into it than an answer needs, as a table of known cases does",
     SPY: "keeps what it is called with outside of the call, as code that collects the grader's cases does",
 }
-#: Keys in verdicts that version 0.1 stored -> keys of today
-OLD_KEYS = {
-    "rung": "stage",
-    "see": "section",
-    "sure": "certain",
-    "also": "second_mistake",
-    "also_see": "second_section",
-    "also_family": "second_family",
-    "internal": "grader_error",
-}
 
 
 @dataclass
@@ -93,14 +83,8 @@ class ExerciseVerdict:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ExerciseVerdict:
-        """Read a stored verdict, also one of version 0.1."""
-        data = _with_new_keys(data)
-        data["criteria"] = [CriterionVerdict(**_with_new_keys(c)) for c in data.get("criteria", [])]
-        return cls(**data)
-
-
-def _with_new_keys(data: dict[str, Any]) -> dict[str, Any]:
-    return {OLD_KEYS.get(key, key): value for key, value in data.items()}
+        """Read a stored verdict."""
+        return cls(**{**data, "criteria": [CriterionVerdict(**c) for c in data.get("criteria", [])]})
 
 
 def needs_a_person(exercise: str, points: float, why: str, **others: Any) -> ExerciseVerdict:

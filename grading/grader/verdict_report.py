@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
-from course.harness.sentences import as_sentence, listed, numbered, possibly, split_sentence
+from course.harness.sentences import as_sentence, listed, split_sentence
 from course.report import Example, Report, Row, without_repetition
 
 from .verdict import CriterionVerdict, ExerciseVerdict
 
 SILENT = ("right", "not started", "not allowed")  # statuses with which no section is named
-# Introductions in verdicts that were stored before version 0.3
-OLD_HEDGE = re.compile(r"^One thing (?:may be this|is this): ")
-OLD_PAIR = re.compile(r"^Two things\. First: (.*) Second: (.*)$", re.DOTALL)
 
 
 def to_report(verdict: ExerciseVerdict) -> Report:
@@ -43,21 +38,12 @@ def explained(verdict: ExerciseVerdict) -> tuple[str, str]:
     if verdict.grader_error:
         return f"A person will grade this answer: {verdict.grader_error}", ""
     if verdict.explanation:
-        return (verdict.explanation, verdict.advice) if verdict.advice else _split(verdict.explanation)
+        if verdict.advice or verdict.explanation.startswith("(1) "):
+            return verdict.explanation, verdict.advice
+        return split_sentence(verdict.explanation)
     if verdict.status not in ("partly right", "wrong"):
         return "", ""
     return next((as_sentence(c.finding) for c in _lost(verdict) if c.finding), ""), verdict.advice
-
-
-def _split(text: str) -> tuple[str, str]:
-    if pair := OLD_PAIR.match(text):
-        parts = [split_sentence(text) for text in pair.groups()]
-        return numbered([headline for headline, _ in parts]), numbered([advice for _, advice in parts])
-    if text.startswith("(1) "):
-        return text, ""
-    plain = OLD_HEDGE.sub("", text)
-    headline, advice = split_sentence(plain)
-    return (headline if plain == text else possibly(headline)), advice
 
 
 def _example(verdict: ExerciseVerdict) -> Example | None:
