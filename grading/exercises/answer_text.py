@@ -18,7 +18,6 @@ from typing import Any
 import torch
 
 from ..errors import EditError
-from .old_language import accept_old_names
 
 CELL = re.compile(r"^# %% (.+)$", re.MULTILINE)
 # Modules that every answer may use without importing them
@@ -31,7 +30,6 @@ IMPORTS = {
 }
 
 
-@accept_old_names
 @dataclass(eq=False)
 class Answer:
     """One answer.

@@ -20,8 +20,6 @@ from course.harness.program import Program, calls_in_shapes, holds_tensors, in_b
 from course.harness.serialization import Node
 from course.harness.tolerance import Tolerance
 
-from .old_language import accept_old_keywords, accept_old_names
-
 T = TypeVar("T")
 MOST_CLAUSES = 3  # that one case tries: of more, a lost case does not say which was broken
 PURITY = "purity"  # the convention that every case tries
@@ -64,7 +62,6 @@ def device() -> Node:
     return Node("device")
 
 
-@accept_old_names
 @dataclass(eq=False)
 class Case:
     """One program, and how its outcome is checked.
@@ -90,7 +87,6 @@ class Case:
     graded_only_reason: str = ""
     clauses: tuple[str, ...] = ()
 
-    @accept_old_keywords
     def with_gradients(self, nonfinite: str = "any") -> Case:
         """Compare gradients too, for a random cotangent.
 

@@ -41,7 +41,6 @@ from .case import (
     student,
 )
 from .family import Family, changed_checks, wrapped
-from .old_language import accept_old_keywords, accept_old_names
 
 __all__ = [
     "EXERCISE",
@@ -96,7 +95,6 @@ class Example:
     check_types: bool = False
 
 
-@accept_old_names
 @dataclass(eq=False)
 class Mistake(Answer):
     """A wrong answer that people give, and the feedback on it.
@@ -172,7 +170,6 @@ class CorrectAnswer(Answer):
     exercise: Exercise | None = None
     clause: str = ""
 
-    @accept_old_keywords
     def mistake(
         self,
         name: str | Family,
@@ -200,7 +197,6 @@ class CorrectAnswer(Answer):
         return made
 
 
-@accept_old_names
 @dataclass(eq=False)
 class Exercise:
     """One exercise of a lesson; see `exercise`. With `is_step` it is without points; see `step`."""
@@ -227,7 +223,6 @@ class Exercise:
         self.answer = answer
         return answer
 
-    @accept_old_keywords
     def criterion(
         self,
         name: str,
@@ -274,7 +269,6 @@ class Exercise:
 
         return add
 
-    @accept_old_keywords
     def example(
         self, name: str, *cases: Case, check_types: bool = False
     ) -> Callable[[Callable[[], Iterable[Case]]], Any]:
@@ -315,7 +309,6 @@ class Exercise:
         self.reference_answers.append(right)
         return right
 
-    @accept_old_keywords
     def mistake(
         self, name: str | Family, *, loses: str | Iterable[str] = (), when: str = "", clause: str = ""
     ) -> Mistake:
@@ -384,7 +377,6 @@ class Exercise:
         return replace(bound, options=options, graded_only_reason=reason, clauses=clauses)
 
 
-@accept_old_keywords
 def exercise(
     name: str,
     *,
@@ -406,7 +398,6 @@ def exercise(
     return Exercise(name, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names))
 
 
-@accept_old_keywords
 def step(
     name: str,
     *,

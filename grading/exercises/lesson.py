@@ -31,10 +31,8 @@ from types import ModuleType
 from ..errors import ExerciseError
 from .answer_text import read_cells
 from .exercise import CorrectAnswer, Exercise
-from .old_language import accept_old_names, listed
 
 
-@accept_old_names
 @dataclass(eq=False)
 class Lesson:
     """The exercises of one lesson, in their order, and its steps, which earn no points."""
@@ -65,7 +63,7 @@ def load_lesson(path: Path) -> Lesson:
     package = f"{package_of(path.parent)}.{path.name}"
     with _faults_told(path.parent.resolve(), path):
         described = importlib.import_module(package)
-        graded, steps = described.EXERCISES, listed(described, "STEPS")
+        graded, steps = described.EXERCISES, tuple(getattr(described, "STEPS", ()))
     made = {}
     for name in (*graded, *steps):
         with _faults_told(path.parent.resolve(), path / name):
