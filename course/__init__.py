@@ -8,8 +8,6 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from . import old_names
-
 if TYPE_CHECKING:
     from .figures.keepsake import keepsake
     from .notebook.begin import begin
@@ -65,13 +63,8 @@ def __getattr__(name: str) -> Any:
     # need it.
     if name in FUNCTIONS:
         return getattr(import_module(f"{__name__}.{FUNCTIONS[name]}"), name)
-    if f"{__name__}.{name}" in old_names.MOVED:
-        return import_module(f"{__name__}.{name}")
     if name in MODULES:
         return import_module(f"{__name__}.{MODULES[name]}")
     if name == "__version__":
         return version("attention-course")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-old_names.install()

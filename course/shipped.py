@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from . import FUNCTIONS, MODULES
-from .old_names import MOVED, RENAMED
 
 PACKAGE = __package__
-MODULE_OF = {f"{PACKAGE}.{name}": f"{PACKAGE}.{module}" for name, module in MODULES.items()} | MOVED
+MODULE_OF = {f"{PACKAGE}.{name}": f"{PACKAGE}.{module}" for name, module in MODULES.items()}
 # These show, draw, read or name something, but compute nothing that an exercise asks for
 HARMLESS = (
     *FUNCTIONS,
@@ -38,9 +37,7 @@ def answers_an_exercise(path: Sequence[str]) -> bool:
     name = f"{PACKAGE}.{'.'.join(path)}"
     for module in (name.rsplit(".", taken)[0] for taken in range(len(path))):
         if module in MODULE_OF:
-            first, *rest = name.removeprefix(f"{module}.").split(".") if module != name else [""]
-            first = RENAMED.get(module, {}).get(first, first)
-            name = ".".join(filter(None, [MODULE_OF[module], first, *rest]))
+            name = MODULE_OF[module] + name.removeprefix(module)
             break
     return not f"{name}.".startswith(tuple(f"{PACKAGE}.{harmless}." for harmless in HARMLESS))
 

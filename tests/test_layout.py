@@ -19,7 +19,6 @@ BY_FOLDER = {
     "cached.py",  # checkers and the sample model of a cache, of lesson 09
     "circuits.py",  # checkers and the sample model of circuits, of lesson 11
     "models.py",  # checkers of models, sample models
-    "old_names.py",  # of the package, and of checkers, until version 0.3
     "sequences.py",  # figures and sample models of lesson 12
     "staged_model.py",  # the model of lessons 3 to 8 (notebook), its picture (figures)
     "tiles.py",  # checkers and figures of lesson 10
@@ -75,4 +74,4 @@ def test_a_file_name_has_one_meaning_unless_its_folder_says_which(package):
 
 
 def test_few_files_lie_at_the_top_of_the_students_package():
-    assert len(list((ROOT / "course").glob("*.py"))) <= 14
+    assert len(list((ROOT / "course").glob("*.py"))) <= 13

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from ..harness.messages import Finding
 from ..harness.program import Observation
-from .old_names import RENAMED
 
 Problem = str | Finding | None
 """What is wrong, as a sentence or a finding; None if nothing is."""
@@ -36,7 +35,7 @@ def checker(function: Function) -> Function:
 
 @dataclass(frozen=True, eq=False)
 class NamedChecker:
-    """A checker by its name, today's or that of version 0.1, with its arguments.
+    """A checker by its name, with its arguments.
 
     `given` is plain data and tensors. Raises LookupError if there is no such checker, and TypeError if it does not take
     these arguments.
@@ -46,7 +45,7 @@ class NamedChecker:
     given: dict[str, Any]
 
     def __post_init__(self) -> None:
-        if self._name not in CHECKERS:
+        if self.name not in CHECKERS:
             raise LookupError(f"there is no checker {self.name!r}; there are {', '.join(sorted(CHECKERS))}")
         exact = (None,) if self.compares else ()
         inspect.signature(self._function).bind(None, *exact, **self.given)
@@ -61,9 +60,5 @@ class NamedChecker:
         return self._function(seen, *compared, **self.given)
 
     @property
-    def _name(self) -> str:
-        return RENAMED.get(self.name, self.name)
-
-    @property
     def _function(self) -> Checker:
-        return CHECKERS[self._name]
+        return CHECKERS[self.name]

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from course.checkers import CHECKERS, NamedChecker
-from course.checkers.old_names import RENAMED
 from course.harness.check_case import check_case
 from course.harness.compare import Reference
 from course.harness.helpers import HELPERS
@@ -45,15 +44,6 @@ def test_an_unknown_name_is_reported_with_the_known_ones():
 def test_what_a_checker_does_not_take_is_refused_when_the_case_is_made():
     with pytest.raises(TypeError, match="n_starts"):
         NamedChecker("uniform_starts", {"data": torch.arange(5)})
-
-
-def test_a_checker_is_found_by_its_name_of_version_0_1():
-    assert set(RENAMED.values()) <= CHECKERS.keys()
-    assert not RENAMED.keys() & CHECKERS.keys()
-    old, new = NamedChecker("next_to_nothing", {}), NamedChecker("negligible", {})
-    for value in (torch.tensor(1e-9), torch.tensor(1.0)):
-        seen = result(value)
-        assert old(seen, seen) == new(seen, seen)
 
 
 @pytest.mark.parametrize("name", sorted(CHECKERS))
