@@ -1,15 +1,22 @@
-"""The verb migrate: move to a new version of the lessons, resume or undo that."""
+"""The verb migrate: move to a new version of the lessons, or undo that."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection, Iterator
+from difflib import unified_diff
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grading.plural import plural
 from grading.safe_text import say
 
 from .arguments import Commands, add_json, add_yes, confirmed, emit
 from .changes import change_record
+
+if TYPE_CHECKING:
+    from ..authoring.merge_lessons import Conflict, LessonMerge
+    from ..coordinator.migrate_lessons import Migration
 
 
 def add_commands(commands: Commands) -> None:
@@ -27,8 +34,11 @@ def add_commands(commands: Commands) -> None:
         metavar="NEW",
         help="new version: a directory with source/ and grader_tests/, or a zip that GitHub made from a tag",
     )
-    what.add_argument("--undo", action="store_true", help="lessons, releases and grades of before the last migration")
-    what.add_argument("--resume", action="store_true", help="rest of a migration that was interrupted")
+    what.add_argument(
+        "--undo",
+        action="store_true",
+        help="lessons, releases and grades of before the last migration, also if it was interrupted",
+    )
     migrate.add_argument(
         "--base",
         type=Path,
@@ -40,76 +50,98 @@ def add_commands(commands: Commands) -> None:
 
 
 def _migrate(options: argparse.Namespace) -> int:
-    if options.undo:
-        return _undo(options)
-    if options.resume:
-        return _resume(options)
     from grading.safe_console import SafeConsole
 
     from ..coordinator.console_tables import show_revised
-    from ..coordinator.migrate_lessons import Migration, migrate
-    from ..coordinator.migration_tables import show_migration
+    from ..coordinator.migrate_lessons import migrate, undo
     from ..cpu_count import cpu_count
 
     console = SafeConsole()
 
     def agreed(plan: Migration) -> bool:
-        show_migration(plan, options.new, console)
+        for line in _undo_lines(plan) if options.undo else _lines(plan, options.new):
+            say(line)
         show_revised(plan.found, console)
         for change in plan.found:
             emit(options, "change", **change_record(change))
-        return plan.changes and confirmed(options, "migrate the course and write these grades")
+        what = "undo the migration" if options.undo else "migrate the course"
+        return plan.changes and confirmed(options, f"{what} and write these grades")
 
+    if options.undo:
+        done = undo(options.root, agreed, console, workers=cpu_count())
+        if done.made:
+            say(f"The lessons are restored. {plural(done.written, 'grade')} written.")
+        return int(done.needs_a_person or any(merge.stays for merge in done.merge.merges.values()))
     done = migrate(options.root, options.new, agreed, console, base=options.base, workers=cpu_count())
-    if done.kept:
-        _say_done(done.kept.folder.name, done.written, done.kept.added)
+    if done.made:
+        say(
+            f"{plural(done.written, 'grade')} written. {done.backup}/ has the old lessons, and `grading history` shows "
+            "the old grades. `grading migrate --undo` undoes the migration."
+        )
+        if done.merge.new:
+            say(f"Run `grading release {' '.join(done.merge.new)}` to release the new lessons.")
         if done.needs_a_person:
-            say(
-                "Where the table leaves a choice to you, the course keeps your text; "
-                f"{done.kept.folder.name}/new/ has the new one."
-            )
+            say(f"Where a choice is left to you, the course keeps your text; {done.backup}/new/ has the new one.")
     return int(done.needs_a_person)
 
 
-def _resume(options: argparse.Namespace) -> int:
-    from grading.safe_console import SafeConsole
+def _lines(plan: Migration, new: Path) -> Iterator[str]:
+    """Lines on the changes in each lesson, and on the rest with the reasons; then the conflicts.
 
-    from ..coordinator.migrate_lessons import resume
-    from ..cpu_count import cpu_count
-
-    kept, written = resume(options.root, SafeConsole(), workers=cpu_count())
-    _say_done(kept.folder.name, written, kept.added)
-    return 0
-
-
-def _say_done(folder: str, written: int, added: list[str]) -> None:
-    say(
-        f"{plural(written, 'grade')} written. {folder}/ has the old lessons, and `grading history` shows the old "
-        "grades. `grading migrate --undo` undoes the migration."
+    `new`: the new version, as the teacher named it.
+    """
+    merge = plan.merge
+    if not plan.based:
+        yield (
+            "The lessons that this course began with are not known, so a difference may be your change or the new "
+            "version's. Name those lessons with `--base DIR` or `--base ZIP`."
+        )
+    yield from _listed(
+        ("changed", [name for name, one in merge.merges.items() if one.files and name not in merge.new]),
+        ("new", merge.new),
+        ("only in your course, and kept", merge.own),
+        ("no longer in the new version, and kept", merge.dropped),
+        ("removed by you, and not added again", merge.removed),
     )
-    if added:
-        say(f"Run `grading release {' '.join(added)}` to release the new lessons.")
+    about = [line for one in merge.merges.values() for line in _lesson_lines(one)]
+    yield from about
+    if not (about or merge.files):
+        yield "The new version changes nothing in your lessons and graders."
+    for one in merge.merges.values():
+        for conflict in one.conflicts:
+            yield f"\n{one.name}, {_place(conflict)}"
+            sides = [(text or "").splitlines() for text in (conflict.ours, conflict.theirs)]
+            names = f"yours: {conflict.path}", f"the new one: {new / conflict.path}"
+            yield from unified_diff(*sides, *names, lineterm="")
 
 
-def _undo(options: argparse.Namespace) -> int:
-    from grading.safe_console import SafeConsole
+def _undo_lines(plan: Migration) -> Iterator[str]:
+    folder = plan.backup
+    yield f"{plural(len(plan.merge.files), 'file')} will be restored from {folder}/."
+    yield f"Your present lessons, with every change since the migration, will be in {folder}/after/."
+    yield from (line for merge in plan.merge.merges.values() for line in _lesson_lines(merge))
+    yield from _listed(("will be released again", plan.release))
 
-    from ..coordinator.undo_migration import Undoing, undo
-    from ..cpu_count import cpu_count
 
-    def agreed(plan: Undoing) -> bool:
-        folder = plan.kept.folder.name
-        say(f"{plural(len(plan.files), 'file')} will be restored from {folder}/.")
-        for name, why in plan.stays.items():
-            say(f"{name} stays unchanged: {why}")
-        for path in plan.edited:
-            say(f"{path} was changed after the migration; its present text will be in {folder}/after/{path}")
-        if plan.release:
-            say(f"will be released again: {', '.join(plan.release)}")
-        return confirmed(options, "undo the migration")
+def _lesson_lines(merge: LessonMerge) -> Iterator[str]:
+    if merge.stays:
+        yield f"{merge.name} stays unchanged: {merge.stays}"
+        return
+    clashes = [_place(conflict) for conflict in merge.conflicts]
+    yield from _listed(
+        (f"{merge.name}, from the new version", merge.taken),
+        (f"{merge.name}, changed by you and in the new version, in different lines; check the result", merge.merged),
+        (f"{merge.name}, removed by you, and not added again", merge.removed),
+        (f"{merge.name}, changed by both in the same lines; yours is kept, and you decide", clashes),
+    )
 
-    done = undo(options.root, agreed, SafeConsole(), workers=cpu_count())
-    if done is None:
-        return 0
-    say(f"The lessons are restored. {plural(len(done.restored), 'earlier grade')} restored, {done.again} graded again.")
-    return int(bool(done.plan.stays))
+
+def _listed(*groups: tuple[str, Collection[str]]) -> Iterator[str]:
+    for what, names in groups:
+        if names:
+            yield f"{what}: {', '.join(name or 'the lesson itself' for name in names)}"
+
+
+def _place(conflict: Conflict) -> str:
+    exercises = ", ".join(sorted(conflict.exercises))
+    return f"{exercises} ({conflict.place})" if exercises else conflict.place

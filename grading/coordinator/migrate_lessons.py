@@ -1,39 +1,30 @@
-"""Move a course to a new version of its lessons in mid-term.
+"""Move a course to a new version of its lessons in mid-term, or back to those of before.
 
 The lessons are merged, and the outcome is tried on a copy of the course, in which everything with a grade is graded
-again, to show the changes. Only then does the course itself change. Its earlier state is kept beside it.
+again, to show the changes. Only then does the course itself change. Its earlier lessons are kept beside it.
 
-Does not cover: how lessons merge (`authoring.merge_course`), undoing a migration (`undo_migration`).
+Does not cover: how lessons merge (`authoring.merge_course`), the backup (`kept_migration`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 
 from ..authoring.lesson_cells import read_cells
-from ..authoring.lesson_pieces import SHARED
 from ..authoring.merge_course import CourseMerge, merge_course
+from ..authoring.merge_lessons import SHARED, LessonMerge, lesson_of, lessons_of
 from ..course_dir.fingerprints import fingerprint_file
 from ..course_dir.lesson_base import keep_base, kept_base, read_lessons, write_lessons
 from ..course_dir.lessons import list_lessons
 from ..course_dir.scaffold import unpacked_course
 from ..errors import GradingError, StepFailed
 from ..gradebook.lock import exclusive
-from .kept_migration import (
-    BEGUN,
-    DONE,
-    HOW_TO_GO_ON,
-    NEXT_BASE,
-    KeptMigration,
-    demand_finished,
-    keep_before,
-    kept_migrations,
-)
+from .kept_migration import BEGUN, DONE, UNDONE, KeptMigration, keep_after, keep_before, kept_migrations
 from .nbgrader_api import hand_ins, is_registered
 from .recalculate import GradeChange, recalculate
 from .release import release_lessons
@@ -42,102 +33,99 @@ from .trial_course import clear_trials, failed_builds, trial_course, trial_lesso
 
 @dataclass(frozen=True)
 class Migration:
-    """Changes of a new version.
+    """Changes of a new version, or of undoing one.
 
-    merge       the merged lessons
-    based       whether the lessons that the course began with are known
-    moves_base  whether the next migration will compare with other lessons
-    unfit       lessons that stay as they are because the two sides' changes do not work together
-    release     lessons to release again
-    found       changes of grades
-    kept        the copy of the course before; None if nothing was changed
-    written     number of grades written
+    merge    the merged lessons
+    based    whether the lessons that the course began with are known
+    changes  whether there is anything to do: files to write, or a new base to keep
+    release  lessons to release again
+    found    changes of grades
+    backup   the folder with the old lessons; "" if there is none
+    made     whether the changes were made
+    written  number of grades written
     """
 
     merge: CourseMerge
-    based: bool
-    moves_base: bool = False
-    unfit: list[str] = field(default_factory=list)
-    release: list[str] = field(default_factory=list)
-    found: list[GradeChange] = field(default_factory=list)
-    kept: KeptMigration | None = None
+    based: bool = True
+    changes: bool = True
+    release: Sequence[str] = ()
+    found: Sequence[GradeChange] = ()
+    backup: str = ""
+    made: bool = False
     written: int = 0
-
-    @property
-    def changes(self) -> bool:
-        """Whether there is anything to do: files to write, or a new base to keep."""
-        return bool(self.merge.files) or self.moves_base
 
     @property
     def needs_a_person(self) -> bool:
         """Whether the teacher has to decide something."""
-        conflicts = any(merge.conflicts for merge in self.merge.merges.values())
-        return conflicts or bool(self.unfit) or any(change.failed for change in self.found)
+        return any(merge.decide for merge in self.merge.merges.values()) or any(one.failed for one in self.found)
+
+
+Agreed = Callable[[Migration], bool]  # called with the planned changes; returns whether to make them
 
 
 def migrate(
-    root: Path,
-    new: Path,
-    agreed: Callable[[Migration], bool],
-    console: Console,
-    *,
-    base: Path | None = None,
-    workers: int = 1,
+    root: Path, new: Path, agreed: Agreed, console: Console, *, base: Path | None = None, workers: int = 1
 ) -> Migration:
     """Move the course in `root` to the lessons of the course in `new`.
 
-    new     a course directory, or a zip of one
-    agreed  called with the planned changes; returns whether to make them
-    base    the lessons that the course began with (default: the base that it keeps, or one that is recognised)
+    new   a course directory, or a zip of one
+    base  the lessons that the course began with (default: the base that it keeps)
 
     Raises StepFailed if that is impossible, and whatever `recalculate` raises; the course is then unchanged.
     """
-    demand_finished(root)
+    if any(kept.state == BEGUN for kept in kept_migrations(root)):
+        raise StepFailed(
+            "a migration, or undoing one, was interrupted. Run `grading migrate --undo` to restore the old lessons"
+        )
     clear_trials(root)
     merge, based = _merge(root, new, base)
-    tried = _without_new_exercises(root, merge)
-    merge = _without_unfit(root, tried, console)
-    stayed = {name for name, one in tried.merges.items() if one.stays}
-    unfit = [name for name, one in merge.merges.items() if one.stays and name not in stayed]
-    plan = Migration(merge, based, kept_base(root) != merge.next_base, unfit)
-    if plan.changes:
-        plan = _try(root, plan, console, workers)
+    merge = _without_unproved(root, _without_unfit(root, _without_refused(root, merge)), console)
+    plan = Migration(merge, based, bool(merge.files) or kept_base(root) != merge.next_base)
+    plan = _try(root, plan, console, workers) if plan.changes else plan
     if not agreed(plan) or not plan.changes:
         return plan
-    regraded = [(change.student, change.lesson) for change in plan.found if not change.failed]
-    with exclusive(root):
-        if read_lessons(root) != merge.ours:
-            raise StepFailed(
-                "nothing was migrated, because lessons were changed at the same time. Run the same command again"
-            )
-        lessons = (plan.release, list(merge.new))
-        kept = keep_before(root, merge.ours, merge.theirs, merge.next_base, merge.files, lessons, regraded)
-        try:
-            kept, written = finish(root, kept, console, workers=workers)
-        except GradingError as error:
-            raise StepFailed(f"{error}\nThe migration is not finished. {HOW_TO_GO_ON}") from error
-    return replace(plan, kept=kept, written=written)
+    return _make(root, plan, lambda: keep_before(root, merge), DONE, console, workers)
 
 
-def finish(root: Path, kept: KeptMigration, console: Console, *, workers: int = 1) -> tuple[KeptMigration, int]:
-    """Do, or finish, the part of a migration that changes the course.
+def undo(root: Path, agreed: Agreed, console: Console, *, workers: int = 1) -> Migration:
+    """Undo the last migration, also one that was interrupted.
 
-    Returns the number of grades written.
+    A lesson stays as it is if it was handed in with other exercises since then, or is new and was released. Raises
+    StepFailed if there is no migration, and whatever `recalculate` raises.
     """
+    clear_trials(root)
+    found = [kept for kept in kept_migrations(root) if kept.state != UNDONE]
+    if not found:
+        raise StepFailed("there is no migration to undo: no folder before-migrating-…/ has a record of one")
+    kept, before = found[-1], read_lessons(found[-1].folder)
+    files: dict[str, dict[str, str | None]] = {}
+    for path in kept.files:
+        files.setdefault(lesson_of(path), {})[path] = before.get(path)
+    merges = {name: LessonMerge(name, part) for name, part in files.items()}
+    merge = CourseMerge(kept_base(root) or {}, read_lessons(root), kept_base(kept.folder) or {}, merges)
+    merge = _without_unfit(root, _without_refused(root, merge))
+    plan = _try(root, Migration(merge, backup=kept.folder.name), console, workers)
+    return _make(root, plan, lambda: keep_after(kept, merge), UNDONE, console, workers) if agreed(plan) else plan
+
+
+def _make(
+    root: Path, plan: Migration, keep: Callable[[], KeptMigration], state: str, console: Console, workers: int
+) -> Migration:
+    """Make the changes, after keeping the lessons as they are. `state`: of the backup in the end."""
     with exclusive(root):
-        write_lessons(root, kept.files)
-        keep_base(root, read_lessons(kept.folder / NEXT_BASE))
-        _release(root, kept.release, console)
-        written = _regrade(root, lambda _: True, workers)
-        return kept.moved_to(DONE), written
-
-
-def resume(root: Path, console: Console, *, workers: int = 1) -> tuple[KeptMigration, int]:
-    """Finish an interrupted migration. Raises StepFailed if there is none."""
-    begun = [kept for kept in kept_migrations(root) if kept.state == BEGUN]
-    if not begun:
-        raise StepFailed("no migration was interrupted: there is nothing to finish")
-    return finish(root, begun[-1], console, workers=workers)
+        if read_lessons(root) != plan.merge.ours:
+            raise StepFailed("nothing was changed, because lessons were edited at the same time. Run it again")
+        kept = keep()
+        try:
+            write_lessons(root, plan.merge.files)
+            keep_base(root, plan.merge.next_base)
+            _release(root, plan.release, console)
+            written = _regrade(root, lambda _: True, workers)
+        except GradingError as error:
+            why = "The course is partly changed: run `grading migrate --undo` to restore its lessons"
+            raise StepFailed(f"{error}\n{why}") from error
+        kept.move_to(state)
+    return replace(plan, backup=kept.folder.name, made=True, written=written)
 
 
 def _merge(root: Path, new: Path, base: Path | None) -> tuple[CourseMerge, bool]:
@@ -157,73 +145,79 @@ def _merge(root: Path, new: Path, base: Path | None) -> tuple[CourseMerge, bool]
     return merge_course(known or {}, ours, theirs), bool(known)
 
 
-def _without_new_exercises(root: Path, merge: CourseMerge) -> CourseMerge:
-    """Leave a lesson as it is if students handed it in and its exercises would change.
+def _without_refused(root: Path, merge: CourseMerge) -> CourseMerge:
+    """Leave a lesson as it is if nbgrader would refuse the change.
 
-    nbgrader refuses to release such a lesson.
+    That is one whose exercises change or that goes, after students handed it in, or that goes once it is released.
     """
     why = {}
-    for name in merge.changed:
+    for name in merge.merges.keys() & lessons_of(merge.ours):
         text = f"source/{name}.py"
-        before, after = ({c.grade_id for c in read_cells(tree[text])} - {""} for tree in (merge.ours, merge.outcome))
-        if before != after and (number := len(hand_ins(root, name))):
+        before, after = (
+            {cell.grade_id for cell in read_cells(tree.get(text, ""))} - {""} for tree in (merge.ours, merge.outcome)
+        )
+        if text not in merge.outcome and is_registered(root, name):
+            why[name] = "it has been released since the migration"
+        elif before != after and (number := len(hand_ins(root, name))):
             names = [f"adds {', '.join(sorted(after - before))}"] if after - before else []
             names += [f"removes {', '.join(sorted(before - after))}"] if before - after else []
             people = "1 student has" if number == 1 else f"{number} students have"
-            why[name] = f"{people} handed it in, so nbgrader refuses the new version, which {' and '.join(names)}"
+            why[name] = f"{people} handed it in, so nbgrader refuses a version that {' and '.join(names)}"
     return merge.kept(why)
 
 
-def _without_unfit(root: Path, merge: CourseMerge, console: Console) -> CourseMerge:
-    """Leave a lesson as it is if its merge does not build or fails its proof.
+def _without_unfit(root: Path, merge: CourseMerge) -> CourseMerge:
+    """Leave a lesson as it is if what becomes of it does not build.
 
-    If the merged shared code breaks the build of a lesson that does not change, the shared code stays as it is.
+    If the new shared code breaks the build of a lesson that does not change, the shared code stays as it is.
     """
     while merge.files:
-        others = [name for name in list_lessons(root) if name not in merge.changed] if merge.shared_changes else []
+        others = sorted(lessons_of(merge.outcome) - {*merge.changed}) if merge.shared_changes else []
         with trial_lessons(root, merge.outcome) as course:
-            failed = failed_builds(course, [*merge.changed, *merge.new, *others])
-            if set(failed) & set(others):
-                with trial_lessons(root, merge.ours) as course_of_before:
-                    before = failed_builds(course_of_before, set(failed) & set(others))
-                failed = {name: why for name, why in failed.items() if name not in before}
-            why = {name: f"it could not be built after the merge: {fault}" for name, fault in failed.items()}
-            why = why or _failed_proofs(root, course, merge, console)
-        if not why:
-            return merge
-        broken = sorted(set(why) & set(others))
-        merge = merge.kept({SHARED: f"{broken[0]} depends on it: {why[broken[0]]}"} if broken else why)
+            failed = failed_builds(course, [*merge.changed, *others])
+        if broken := sorted(failed.keys() & others):
+            with trial_lessons(root, merge.ours) as course_of_before:
+                before = failed_builds(course_of_before, broken)
+            failed = {name: why for name, why in failed.items() if name not in before}
+            broken = [name for name in broken if name not in before]
+        if not failed:
+            break
+        why = {name: f"it could not be built then: {fault}" for name, fault in failed.items()}
+        merge = merge.kept({SHARED: f"{broken[0]} depends on it: {why[broken[0]]}"} if broken else why, decide=True)
     return merge
 
 
-def _failed_proofs(root: Path, course: Path, merge: CourseMerge, console: Console) -> dict[str, str]:
-    """Prove the exercises that mix both sides' changes; returns problems by lesson."""
-    common = {piece.outcome for piece in merge.merges[SHARED].pieces} if merge.shared_changes else set()
-    mixed = {(name, one) for name, lesson in merge.merges.items() for one in lesson.mixed(common)}
+def _without_unproved(root: Path, merge: CourseMerge, console: Console) -> CourseMerge:
+    """Prove the exercises whose graders mix both sides' changes, and leave a lesson as it is if one fails.
+
+    If only the shared code changes, it stays as it is.
+    """
+    mixed, why = merge.mixed, dict[str, str]()
     if not mixed:
-        return {}
+        return merge
     from ..proof.runner import not_proved, prove  # imports torch
 
-    failed, wanted = {}, [one for one in not_proved(course, sorted({name for name, _ in mixed})) if one in mixed]
-    if wanted:
-        names = ", ".join(exercise for _, exercise in wanted)
-        console.print(f"Merged from your changes and the new ones: {names}. Proving first.")
-    for found in prove(course, wanted):
-        if found.problems:
-            first = found.problems[0]
-            failed[found.lesson] = f"{found.exercise} fails its proof after the merge ({first.file}: {first.fault})"
-    fingerprint_file(root).add(fingerprint_file(course).read())
-    return failed
+    with trial_lessons(root, merge.outcome) as course:
+        wanted = [one for one in not_proved(course, sorted({name for name, _ in mixed})) if one in mixed]
+        if wanted:
+            names = ", ".join(exercise for _, exercise in wanted)
+            console.print(f"Merged from your changes and the new ones: {names}. Proving first.")
+        for found in prove(course, wanted):
+            if found.problems:
+                first = found.problems[0]
+                kept = found.lesson if merge.merges[found.lesson].files else SHARED
+                why[kept] = f"{found.exercise} fails its proof after the merge ({first.file}: {first.fault})"
+        fingerprint_file(root).add(fingerprint_file(course).read())
+    return _without_unproved(root, _without_unfit(root, merge.kept(why, decide=True)), console) if why else merge
 
 
 def _try(root: Path, plan: Migration, console: Console, workers: int) -> Migration:
     """Release and grade in a copy of the course, and add the changes to the plan."""
-    merge = plan.merge
-    release = [name for name in merge.changed if is_registered(root, name)]
-    if not _released(root):
+    merge, released = plan.merge, _released(root)
+    if not released:
         return plan
-    if merge.shared_changes:  # the check data of any lesson may contain it
-        release = _released(root)
+    # the check data of any lesson may contain what is shared
+    release = [name for name in released if name in merge.changed or merge.shared_changes]
     found: list[GradeChange] = []
 
     def collect(changes: list[GradeChange]) -> bool:
@@ -238,7 +232,7 @@ def _try(root: Path, plan: Migration, console: Console, workers: int) -> Migrati
     return replace(plan, release=release, found=found)
 
 
-def _release(root: Path, names: list[str], console: Console) -> None:
+def _release(root: Path, names: Sequence[str], console: Console) -> None:
     """Release lessons again, so that notebooks, gradebook and graders agree."""
     if names:  # an empty list would mean all lessons
         release_lessons(root, names, console, again=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grading.authoring.lesson_pieces import SHARED
 from grading.authoring.merge_course import merge_course
-from grading.authoring.merge_lessons import lessons_of, part_of
+from grading.authoring.merge_lessons import SHARED, lessons_of, part_of
 from grading.course_dir.lesson_base import read_lessons
 
 from ..support.course_builder import TINY_LESSONS, build_course, tiny_lesson
@@ -34,14 +33,14 @@ def theirs(base: Tree, tmp_path_factory: pytest.TempPathFactory) -> Tree:
 def test_an_unchanged_course_becomes_the_new_version_but_loses_no_lesson(base, theirs):
     merge = merge_course(base, base, theirs)
     assert merge.outcome == {**theirs, **part_of(base, TWO)}
-    assert (merge.changed, merge.new, merge.dropped, merge.removed) == ([ONE], ("03_halve",), (TWO,), ())
+    assert (merge.changed, merge.new, merge.dropped, merge.removed) == ([ONE, "03_halve"], ["03_halve"], [TWO], [])
     assert merge.shared_changes and merge.next_base == theirs
     assert not merge_course(merge.next_base, merge.outcome, theirs).files
 
 
 def test_a_version_without_changes_leaves_a_course_unchanged(base, theirs):
     assert merge_course(base, theirs, base).files == {}
-    assert merge_course(base, theirs, base).own == ("03_halve",)
+    assert merge_course(base, theirs, base).own == ["03_halve"]
     assert merge_course(base, theirs, theirs).files == {}
 
 
@@ -50,7 +49,7 @@ def test_a_lesson_that_stays_is_compared_with_the_old_base_next_time(base, their
     assert merge.files == {} and merge.outcome == base
     assert merge.next_base == {**part_of(base, ONE), COMMON: base[COMMON]}
     again = merge_course(merge.next_base, base, theirs)
-    assert (again.changed, again.new, again.own) == ([ONE], ("03_halve",), (TWO,))
+    assert (again.changed, again.new, again.own) == ([ONE, "03_halve"], ["03_halve"], [TWO])
 
 
 def test_only_lesson_files_count_as_lessons():

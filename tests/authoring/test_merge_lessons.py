@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from grading.authoring.lesson_cells import join_cells, read_cells
-from grading.authoring.lesson_names import merge_names
 from grading.authoring.merge_lessons import LessonMerge, merge_lesson
-from grading.authoring.three_way import Outcome
 
 from ..support.repository import ROOT
 
@@ -75,7 +71,7 @@ def test_changes_to_different_pieces_or_lines_are_both_made(base):
     assert "points=1.25)" in after[SOFTMAX] and "draw.normal(6)" in after[SOFTMAX]
     assert after[ENTROPY] == theirs[ENTROPY]
     assert '"points": 8' in after[TEXT] and "chapter 1" in after[TEXT] and "Week 3" in after[TEXT]
-    assert {piece.path for piece in done.pieces if piece.outcome is Outcome.MERGED} == {SOFTMAX, TEXT}
+    assert (set(done.taken), set(done.merged)) == ({"entropy"}, {"softmax", ""})
 
 
 def test_an_exercise_with_a_conflict_stays_ours_completely(base):
@@ -87,29 +83,49 @@ def test_an_exercise_with_a_conflict_stays_ours_completely(base):
     theirs = edited(theirs, ENTROPY, "points=1)", "points=2)")
     after, done = merged(base, ours, theirs)
     assert after == {**ours, ENTROPY: theirs[ENTROPY]}
-    assert [(piece.place, piece.exercise) for piece in done.conflicts] == [("contract.py", "softmax")]
-    assert {piece.path for piece in done.pieces if piece.left} == {f"{TESTS}/softmax/mistakes.py", TEXT}
+    assert [(conflict.place, conflict.exercises) for conflict in done.conflicts] == [("contract.py", {"softmax"})]
+    assert (done.taken, done.merged, done.decide) == (["entropy"], [], True)
+
+
+def test_a_conflict_in_an_exercises_text_keeps_its_grader_too(base):
+    ours = edited(base, TEXT, "Compute the weights", "Work out the weights")
+    theirs = edited(
+        edited(base, TEXT, "Compute the weights", "Return the weights"), SOFTMAX, "points=1.5)", "points=1)"
+    )
+    theirs = edited(theirs, TEXT, "**You need** lesson 1", "**You need** chapter 1")
+    after, done = merged(base, ours, theirs)
+    assert after == edited(ours, TEXT, "**You need** lesson 1", "**You need** chapter 1")
+    (conflict,) = done.conflicts
+    assert conflict.exercises == {"softmax"} and conflict.place.startswith("“")
+    assert "Work out" in conflict.ours and "Return the" in conflict.theirs
+
+
+def test_a_lesson_stays_unchanged_if_keeping_an_exercise_would_double_its_text(base):
+    marker = next(line for line in base[TEXT].splitlines() if '"grade_id": "softmax"' in line)
+    theirs = edited(base, TEXT, marker, f"# %% [markdown]\n# ### In two steps\n\n{marker}")
+    theirs = edited(theirs, SOFTMAX, "points=1.5)", "points=1)")
+    ours = edited(
+        edited(base, SOFTMAX, "points=1.5)", "points=2)"), TEXT, "Compute the weights", "Work out the weights"
+    )
+    done = merge_lesson(LESSON, base, ours, theirs)
+    assert not done.files and done.decide and "cannot be separated" in done.stays
+
+
+def test_of_the_lessons_own_text_the_teachers_lines_stay(base):
+    ours, theirs = (edited(base, TEXT, "**You need** lesson 1", word) for word in ("**Read** 1", "**Know** 1"))
+    after, done = merged(base, ours, edited(theirs, ENTROPY, "points=1)", "points=2)"))
+    assert after == edited(ours, ENTROPY, "points=1)", "points=2)")
+    (conflict,) = done.conflicts
+    assert conflict.place == "“Lesson 2: Softmax”" and not conflict.exercises
 
 
 def test_an_exercise_that_the_teacher_removed_stays_removed(base):
     ours = without_exercise(base, "entropy")
     theirs = edited(edited(base, ENTROPY, "points=1)", "points=2)"), TEXT, "check(entropy)", "check(entropy)  # now")
-    theirs = {**theirs, f"{TESTS}/entropy/more.py": "X = 1\n"}
-    theirs = with_exercise(theirs, "spread")
+    theirs = edited({**theirs, f"{TESTS}/entropy/more.py": "X = 1\n"}, COMMON, "7.0", "8.0")
     after, done = merged(base, ours, theirs)
-    assert after == with_exercise_like(ours, theirs, "spread")
-    assert {piece.exercise for piece in done.pieces if piece.outcome is Outcome.LEFT_OUT} == {"entropy"}
-    assert not done.conflicts
-
-
-def with_exercise_like(ours: Tree, theirs: Tree, name: str) -> Tree:
-    """Our files with one exercise of theirs."""
-    files = {path: text for path, text in theirs.items() if f"/{name}/" in path}
-    cells = [(c.text, c.space) for c in read_cells(ours[TEXT])]
-    new = [(c.text, c.space) for c in read_cells(theirs[TEXT]) if c.exercise == name]
-    place = next(i for i, cell in enumerate(read_cells(ours[TEXT])) if cell.grade_id == "check_softmax") + 1
-    text = join_cells([*cells[:place], *new, *cells[place:]])
-    return {**edited(ours, NAMES, '"softmax", ', f'"softmax", "{name}", '), **files, TEXT: text}
+    assert after == edited(ours, COMMON, "7.0", "8.0")
+    assert done.removed == ["entropy"] and not done.conflicts
 
 
 def test_an_exercise_that_the_new_version_removes_is_removed_unless_the_teacher_changed_it(base):
@@ -118,15 +134,22 @@ def test_an_exercise_that_the_new_version_removes_is_removed_unless_the_teacher_
     ours = edited(base, ENTROPY, "points=1)", "points=2)")
     after, done = merged(base, ours, theirs)
     assert after == ours
-    assert [piece.path for piece in done.conflicts] == [ENTROPY]
+    assert [conflict.path for conflict in done.conflicts] == [ENTROPY] and "entropy" in done.stays
 
 
-def test_lists_and_text_agree_if_one_exercise_is_dropped_next_to_an_added_one(base):
-    after, done = merged(base, without_exercise(base, "log_softmax"), with_exercise(base, "spread"))
-    assert not done.conflicts
-    assert 'EXERCISES = ("softmax", "spread", "softmax_with_temperature", "entropy")' in after[NAMES]
-    marked = [cell.grade_id for cell in read_cells(after[TEXT]) if cell.grade_id.startswith("check_")]
-    assert json.dumps([name.removeprefix("check_") for name in marked])[1:-1] in after[NAMES]
+def test_a_lesson_stays_unchanged_if_both_sides_changed_its_list_of_exercises(base):
+    done = merge_lesson(LESSON, base, without_exercise(base, "log_softmax"), with_exercise(base, "spread"))
+    assert not done.files and NAMES in done.stays and done.decide
+
+
+def test_an_exercise_both_sides_added_stays_the_teachers(base):
+    ours, theirs = (
+        with_exercise(base, "spread"),
+        edited(with_exercise(base, "spread"), TEXT, "check(spread)", "check(spread)  # now"),
+    )
+    after, done = merged(base, ours, edited(theirs, ENTROPY, "points=1)", "points=2)"))
+    assert after == edited(ours, ENTROPY, "points=1)", "points=2)")
+    assert [conflict.exercises for conflict in done.conflicts] == [{"spread"}]
 
 
 def test_a_lesson_stays_unchanged_if_its_shared_code_has_a_conflict(base):
@@ -135,12 +158,10 @@ def test_a_lesson_stays_unchanged_if_its_shared_code_has_a_conflict(base):
     assert not done.files and COMMON in done.stays
 
 
-def test_without_a_base_differences_are_left_to_the_teacher(base):
-    ours = edited(base, TEXT, "**You need** lesson 1", "**You need** chapter 1")
-    done = merge_lesson(LESSON, {}, ours, edited(base, TEXT, "Compute the weights", "Return the weights"))
-    assert not done.files and TEXT in done.stays
+def test_without_a_base_a_lesson_that_differs_is_left_to_the_teacher(base):
     done = merge_lesson(LESSON, {}, base, edited(base, ENTROPY, "points=1)", "points=2)"))
-    assert not done.files and [piece.path for piece in done.conflicts] == [ENTROPY]
+    assert not done.files and "is not known" in done.stays and done.decide
+    assert merge_lesson(LESSON, {}, base, base) == LessonMerge(LESSON, taken=[], merged=[], removed=[], conflicts=[])
 
 
 @pytest.mark.parametrize("broken", ["def (:\n", "x = (1,\n"])
@@ -148,17 +169,3 @@ def test_a_merge_into_invalid_python_is_left_to_the_teacher(base, broken):
     ours = edited(base, COMMON, "7.0", "8.0")
     done = merge_lesson(LESSON, base, ours, {**base, COMMON: base[COMMON] + broken})
     assert not done.files and COMMON in done.stays
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "merged"),
-    [
-        ('EXERCISES = ("a",)\n', 'EXERCISES = ("a", "b", "c")\n', 'EXERCISES = ("a", "c")\n'),
-        ('EXERCISES = ["b", "a"]\n', "EXERCISES = ('a', 'b', 'c')\n", 'EXERCISES = ("b", "c", "a")\n'),
-        ('"""Mine."""\nEXERCISES = ("a", "b")\n', 'EXERCISES = ("b")\n', '"""Mine."""\nEXERCISES = ("a", "b")\n'),
-        ('EXERCISES = ("a", "b"\n', 'EXERCISES = ("a", "b", "c")\n', 'EXERCISES = ("a", "b"\n'),
-    ],
-)
-def test_lists_of_exercises_merge_by_name(ours, theirs, merged):
-    there = {"a", "b", "c"}  # the third does not apply the new version's removal of `a`
-    assert merge_names("__init__.py", there, 'EXERCISES = ("a", "b")\n', ours, theirs).value == merged
