@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..lms.hand_ins import ORIGINS, REPLACED
 from ..lms.identities import FIELDS, FILE
 from ..lms.teacher_csv import read_rows, replace_file, to_bytes
-from .kept_migration import RECORD
 
 STEPS = ("submitted", "autograded", "feedback", ORIGINS, REPLACED, "extracted", "archive")
 SKIPPED = frozenset([".git", ".venv", "venv", "node_modules", "__pycache__", ".ipynb_checkpoints"])
@@ -35,7 +32,7 @@ class PersonalFiles:
     """Files about one student, by path relative to the course.
 
     folders   of this student alone
-    lines     lines of tables and logs, and entries of records, about the student, by file
+    lines     lines of tables and logs about the student, by file
     mentions  other files that contain the id
     """
 
@@ -73,10 +70,6 @@ def remove_files(root: Path, student: str, found: PersonalFiles) -> None:
     for path in found.lines:
         if path.name == FILE:
             _leave_identities(root / path, student)
-        elif path.name == RECORD:
-            record = json.loads((root / path).read_text(encoding="utf-8"))
-            _take_out(record, student)
-            replace_file(root / path, (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
         else:
             kept = [raw for raw, is_personal in _records(root / path, student) if not is_personal]
             replace_file(root / path, b"".join(kept))
@@ -95,23 +88,10 @@ def _word(student: str) -> re.Pattern[bytes]:
 
 
 def _lines(path: Path, student: str) -> list[str]:
-    """Lines of a table or log about the student, or entries of a migration's record."""
-    if path.name == RECORD:
-        try:
-            return [json.dumps(entry) for entry in _take_out(json.loads(path.read_text(encoding="utf-8")), student)]
-        except ValueError:
-            return []
+    """Lines of a table or log about the student."""
     if not path.name.endswith(TABLES + LOGS):
         return []
     return [raw.decode(errors="replace").strip() for raw, is_personal in _records(path, student) if is_personal]
-
-
-def _take_out(record: Any, student: str) -> list[Any]:
-    """Remove a student's grades from a migration's record, in place; returns them."""
-    grades = record.get("grades", []) if isinstance(record, dict) else []
-    taken = [entry for entry in grades if isinstance(entry, dict) and entry.get("student") == student]
-    grades[:] = [entry for entry in grades if entry not in taken]
-    return taken
 
 
 def _records(path: Path, student: str) -> Iterator[tuple[bytes, bool]]:

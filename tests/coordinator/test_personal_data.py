@@ -81,10 +81,7 @@ def build_people(root: Path, config: str = "") -> Path:
     rows = f'{WHO},moodle,7,Zoe Zimmer,by the name\r\n{OTHER} {WHO},moodle,8,"a, group",\r\n'
     identities.write_bytes(identities.read_bytes() + rows.encode())
     (root / "grades.csv").write_text(f'student_id,score\n{WHO},3\n{OTHER},"4\n5"\n')
-    kept = root / "before-migrating-2026-01-01-120000"
-    shutil.copytree(root / "autograded", kept / "autograded")
-    grades = [{"student": student, "lesson": ONE, "made_of": {}} for student in (WHO, OTHER)]
-    (kept / "migration.json").write_text(json.dumps({"state": "done", "grades": grades}))
+    shutil.copytree(root / "autograded", root / "copy" / "autograded")
     (root / ".nbgrader.log").write_text(f"submitted/{WHO}/{ONE}\nsubmitted/{OTHER}/{ONE}\n")
     with open_gradebook(root) as gradebook, gradebook.engine.begin() as connection:
         assert [grade.student for grade in past_grades(gradebook)] == [WHO]
@@ -153,10 +150,7 @@ def test_forgetting_a_person_removes_all_their_data_and_no_other(course, capsys)
     ids = (course / "student-ids.csv").read_text(encoding="utf-8-sig")
     assert f'{OTHER},moodle,8,"a, group",' in ids and "Zoe Zimmer" not in ids and f"{ONE} (1).ipynb" in ids
     assert (course / "hand-ins" / "which-counts.csv").exists()
-    (kept,) = course.glob("before-migrating-*")
-    record = json.loads((kept / "migration.json").read_text())
-    assert record == {"state": "done", "grades": [{"student": OTHER, "lesson": ONE, "made_of": {}}]}
-    assert [path.name for path in (kept / "autograded").iterdir()] == [OTHER]
+    assert [path.name for path in (course / "copy" / "autograded").iterdir()] == [OTHER]
     assert not grade_class(course, [ONE], Console(quiet=True)).graded
     assert main.main([*arguments, "--yes"]) != 0
     assert f"the course holds nothing about {WHO}" in capsys.readouterr().err
