@@ -110,9 +110,9 @@ def _lines(plan: Migration, new: Path) -> Iterator[str]:
     for one in merge.merges.values():
         for conflict in one.conflicts:
             yield f"\n{one.name}, {_place(conflict)}"
-            sides = [(text or "").splitlines() for text in (conflict.ours, conflict.theirs)]
+            ours, theirs = ((text or "").splitlines() for text in (conflict.ours, conflict.theirs))
             names = f"yours: {conflict.path}", f"the new one: {new / conflict.path}"
-            yield from unified_diff(*sides, *names, lineterm="")
+            yield from unified_diff(ours, theirs, names[0], names[1], lineterm="")
 
 
 def _undo_lines(plan: Migration) -> Iterator[str]:
