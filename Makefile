@@ -86,7 +86,7 @@ test-faults: setup  ## kill graders and cluster processes at random, ROUNDS=20 t
 	$(BIN)/python -m tests.support.kill_graders $(ROUNDS)
 
 fuzz: setup  ## try FUZZ=100 times as many random inputs as the tests do (an hour or more)
-	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz tests/lms/test_archives.py
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz tests/submitted/test_archives.py
 
 coverage: setup  ## measure branch coverage of the judge and the plugins; fails if it shrinks
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not full" --cov --cov-fail-under=85 tests/grader tests/judge tests/notebooks tests/nbgrader_plugins tests/course tests/fuzz

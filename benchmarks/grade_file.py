@@ -22,7 +22,7 @@ from pathlib import Path
 import nbformat
 from rich.progress import track
 
-from grading.coordinator.package_lesson import package_lesson
+from grading.plugins.platforms.package_lesson import package_lesson
 from tests.support.course_builder import build_course, solved_notebook
 from tests.support.repository import ROOT
 

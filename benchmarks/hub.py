@@ -17,9 +17,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from grading.coordinator.exchange import CourseExchange
 from grading.coordinator.nbgrader_api import scores
-from grading.coordinator.watch_state import in_seconds
+from grading.plugins.hub.exchange import CourseExchange
+from grading.plugins.hub.watch_state import in_seconds
 from tests.support.course_builder import build_course, solved_notebook
 from tests.support.exchange import Exchange
 

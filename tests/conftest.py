@@ -52,7 +52,8 @@ LONGEST = (
     "test_term",
 )
 LESSON_IN_ID = re.compile(r"\[.*?(\d\d_[a-z_]+)")
-ONE_SCOPE = re.compile(r"tests/(coordinator|nbgrader_plugins)/")  # each folder's tests share judges, if in one process
+# The tests of such a folder share judges, if in one process
+ONE_SCOPE = re.compile(r"tests/(coordinator|nbgrader_plugins|plugins/\w+)/")
 
 
 class _ByModule(LoadScopeScheduling):

@@ -30,7 +30,7 @@ from grading.coordinator.nbgrader_api import feedback, grades, scores
 from grading.coordinator.release import release_lessons
 from grading.course_dir.scaffold import init_course
 from grading.notebooks.cells import exercise_named, grade_id
-from grading.site.build import build_site
+from grading.plugins.site.build import build_site
 
 from .support import tiny_course
 from .support.course_builder import grade_lesson, solved_notebook, submit, write_grader_tests

@@ -27,7 +27,7 @@ OWNERS = {
     "Exchange": "nbgrader.exchange.default",
     "ExchangeCollect": "nbgrader.exchange.default",
     "ExchangeFactory": "nbgrader.exchange",
-    "TolerantExtractor": "grading.nbgrader_plugins.zip_collect",
+    "TolerantExtractor": "grading.plugins.lms.zip_collect",
     "CourseDirectory": "nbgrader.coursedir",
     "JudgedExecute": "grading.nbgrader_plugins.execute",
     "ExecutePreprocessor": "nbconvert.preprocessors",

@@ -12,7 +12,7 @@ import pytest
 from traitlets.config.loader import PyFileConfigLoader
 
 from grading.cli.main import make_parser
-from grading.coordinator.watch_page import page_address
+from grading.plugins.hub.watch_page import page_address
 
 from .support.repository import ROOT
 

@@ -238,7 +238,7 @@ TERM: list[Step] = [
     (f"grading regrade {LESSON} --yes", nothing, "grades written"),
     (f"grading history {LESSON} --students jsmith", nothing, "15.3(?s:.*)second criterion"),
     ("grading migrate ../attention-course", version_comes, f"changed: {LESSON}(?s:.*)Nothing has changed yet"),
-    ("grading migrate --undo", nothing, ""),  # tests/coordinator/test_migrate_lessons.py
+    ("grading migrate --undo", nothing, ""),  # tests/plugins/migrate/test_migrate_lessons.py
     ("nbgrader export --to grades.csv", nothing, "."),
     ("nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter --to class.csv", nothing, "."),
     (

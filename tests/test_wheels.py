@@ -80,13 +80,13 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.rglob("*.*")}
     others = {
         "grading/templates/nbgrader_config.py",  # of a course
-        "grading/site/site.css",
+        "grading/plugins/site/site.css",
         "grading/tokens.css",
         "grading/page.css",
     }
     others |= {"grading/templates/fingerprints.json"}  # of the check data in the student's package, and of proofs
-    others |= {f"grading/review/static/review.{kind}" for kind in ("css", "js")}
-    others |= {str(p.relative_to(ROOT)) for p in (ROOT / "grading/site/katex_files").rglob("*") if p.is_file()}
+    others |= {f"grading/plugins/review/static/review.{kind}" for kind in ("css", "js")}
+    others |= {str(p.relative_to(ROOT)) for p in (ROOT / "grading/plugins/site/katex_files").rglob("*") if p.is_file()}
     assert names(wheels["grading"]) == {str(p.relative_to(ROOT)) for p in engine | templates} | {server} | others
 
 

@@ -225,7 +225,7 @@ def _publish(options: argparse.Namespace) -> int:
         from grading.safe_console import SafeConsole
 
         from ..cpu_count import cpu_count
-        from ..site.build import build_site
+        from ..plugins.site.build import build_site
 
         site = options.directory / SITE
         build_site(options.root, site, SafeConsole(), workers=cpu_count(), named=names, source=source)
@@ -236,7 +236,7 @@ def _site(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..cpu_count import cpu_count
-    from ..site.build import build_site
+    from ..plugins.site.build import build_site
 
     build_site(options.root, options.dir, SafeConsole(), workers=options.workers or cpu_count())
     return DONE

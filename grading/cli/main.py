@@ -14,7 +14,12 @@ from grading.errors import UsageError
 from grading.safe_text import say
 
 from ..errors import GradingError
-from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, one_file, people, review, term
+from ..plugins.lms import verbs as lms
+from ..plugins.migrate import verbs as migrate
+from ..plugins.people import verbs as people
+from ..plugins.platforms import verbs as one_file
+from ..plugins.review import verbs as review
+from . import authoring, by_hand, changes, completion, course, gradebook, term
 from .arguments import NOT_DONE, Commands, find_selected
 from .completion import complete
 

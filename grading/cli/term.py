@@ -158,9 +158,9 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _watch(options: argparse.Namespace) -> int:
-    from ..coordinator.watch import Watch
-    from ..coordinator.watch_page import page_address
-    from ..coordinator.watch_state import read_state
+    from ..plugins.hub.watch import Watch
+    from ..plugins.hub.watch_page import page_address
+    from ..plugins.hub.watch_state import read_state
 
     if options.status:
         state = read_state(options.root)

@@ -19,8 +19,8 @@ from ..gradebook.grade_inputs import digest_of_text
 from ..gradebook.open_grades import has_open_grades, is_open, reopened, total_points
 from ..gradebook.store import StoredGrade, stored_grades, submissions_of
 from ..grader.verdict import needs_a_person
-from ..lms.gradebook_csv import Person, person
 from ..notebooks.cells import exercise_named, grade_id
+from ..plugins.lms.gradebook_csv import Person, person
 from .nbgrader_api import configuration, is_registered, ungraded
 
 BY_HAND = "a person grades this answer"

@@ -20,7 +20,7 @@ from ..points import points_text
 from .recalculate import GradeChange
 
 if TYPE_CHECKING:
-    from ..lms.canvas_api import PushPlan
+    from ..plugins.canvas.canvas_api import PushPlan
 
 COLUMNS = ("lesson", "student", "before", "now", "")
 

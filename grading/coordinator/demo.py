@@ -16,8 +16,8 @@ from rich.text import Text
 from ..course_dir.course_time import shown, zone_of
 from ..course_dir.lessons import list_lessons
 from ..errors import CourseError
-from ..lms.evidence import BY_HAND, Origin, text_of
-from ..lms.submitted_dir import SubmittedFolder
+from ..submitted.evidence import BY_HAND, Origin, text_of
+from ..submitted.submitted_dir import SubmittedFolder
 from .demo_class import CUT_OFF, LATE, MISTAKEN, PREFIX, UNTOUCHED, sample_class
 from .due_dates import due_dates, set_due_dates
 from .grade_class import grade_class

@@ -193,7 +193,7 @@ def _show_plan(plan: Plan, console: Console) -> None:
 
 
 def _cluster(address: str) -> AbstractContextManager[Workers]:
-    from .cluster import cluster  # the optional extra
+    from ..plugins.cluster.cluster import cluster  # the optional extra
 
     return cluster(address)
 

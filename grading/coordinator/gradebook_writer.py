@@ -32,11 +32,11 @@ from grading.errors import SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.indexes import have_indexes
 from grading.gradebook.store import save, save_lateness
-from grading.nbgrader_plugins.release_feedback import NEEDED
 from grading.notebooks.submitted_file import unsafe_files
 from grading.safe_text import one_line
 
-from ..lms import submitted_dir
+from ..plugins.hub.release_feedback import NEEDED
+from ..submitted import submitted_dir
 from .submission import GradedNotebook
 from .validate_result import notebook_of
 

@@ -34,10 +34,10 @@ from ..course_dir.student_ids import why_unfit
 from ..gradebook.open_grades import open_grades, total_points
 from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
-from ..lms.submitted_dir import choose_file
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..nbgrader_plugins.known_traits import demand_known_settings
 from ..points import rounded
+from ..submitted.submitted_dir import choose_file
 
 
 @dataclass(frozen=True)

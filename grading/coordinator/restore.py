@@ -8,8 +8,8 @@ from nbgrader.coursedir import CourseDirectory
 
 from ..errors import StepFailed
 from ..gradebook.lock import exclusive
-from ..lms.replaced import Replaced, bring_back, list_replaced
-from ..nbgrader_plugins.zip_collect import submitted_folder
+from ..submitted.replaced import Replaced, bring_back, list_replaced
+from ..submitted.submitted_dir import submitted_folder
 from .nbgrader_api import configuration
 
 

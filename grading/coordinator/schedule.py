@@ -26,12 +26,11 @@ from grading.errors import ClusterLost, GradingError, NotHandedIn, SubmissionNot
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.grade_inputs import only_lateness
 from grading.nbgrader_plugins.execute import lesson_freshness, warm_mistakes
-from grading.nbgrader_plugins.zip_collect import submitted_folder
 from grading.notebooks.submitted_file import MAX_BYTES
 from grading.sandbox import SandboxUnavailable
 
-from ..lms.file_names import printable
-from ..lms.submitted_dir import choose_file, note_on_choice
+from ..submitted.file_names import printable
+from ..submitted.submitted_dir import choose_file, note_on_choice, submitted_folder
 from .executors import Workers
 from .gradebook_writer import Writer
 from .progress import describe_error

@@ -19,8 +19,8 @@ from ..course_dir.lessons import COURSE_FILE, list_lessons
 from ..course_dir.paths import CONFIG
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..nbgrader_plugins.late_policy import LatePolicy
+from ..plugins.hub.attempts import BEST, in_words
 from ..points import points_text
-from .attempts import BEST, in_words
 
 LOOKED_FOR = [
     *((LatePolicy, name) for name in ("policy", "grace_minutes", "most")),

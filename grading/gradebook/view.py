@@ -19,8 +19,8 @@ from grading.judge.gradebook_view import CellGrade, GradebookView, title_of
 from grading.notebooks.cells import grade_id
 from grading.notebooks.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
 
+from ..plugins.review.marks import chosen_items
 from .late_rules import reason_kept
-from .marks import chosen_items
 from .open_grades import is_open
 
 

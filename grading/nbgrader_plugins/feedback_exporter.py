@@ -24,10 +24,10 @@ from grading.safe_text import one_line
 
 from ..feedback.make_page import make_page
 from ..gradebook.grade_inputs import digest_of_file
-from ..gradebook.rubric import with_edited_rubrics
 from ..gradebook.store import stored_grades
 from ..gradebook.view import known_to_gradebook, lesson_of
-from .zip_collect import submitted_folder
+from ..plugins.review.rubric import with_edited_rubrics
+from ..submitted.submitted_dir import submitted_folder
 
 MOST_NAMED = 10  # files that were not collected
 

@@ -37,10 +37,9 @@ from ..gradebook.freshness import LessonFreshness
 from ..gradebook.indexes import have_indexes
 from ..gradebook.lock import exclusive
 from ..gradebook.store import save
-from ..lms.submitted_dir import note_on_choice
 from ..nbgrader_plugins.execute import lesson_freshness
+from ..submitted.submitted_dir import note_on_choice, submitted_folder
 from .execute import JudgedExecute
-from .zip_collect import submitted_folder
 
 
 class SubmissionExporter(NotebookExporter):

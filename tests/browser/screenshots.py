@@ -25,7 +25,7 @@ from grading.class_report.html_page import class_page
 from grading.class_report.mistake_texts import MistakeTexts
 from grading.course_dir.lessons import MUSEUM
 from grading.course_dir.paths import CONFIG
-from grading.site.build import build_site
+from grading.plugins.site.build import build_site
 
 from .conftest import CHROMIUM, ROOT, student_lab
 from .notebook import Notebook

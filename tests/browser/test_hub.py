@@ -24,7 +24,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from grading.coordinator.nbgrader_api import scores
-from grading.coordinator.watch_state import FILE
+from grading.plugins.hub.watch_state import FILE
 
 from ..support.course_builder import TINY, TINY_LESSONS, build_course
 from ..support.exchange import Exchange

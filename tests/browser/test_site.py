@@ -1,6 +1,6 @@
 """A site in a real browser: sliders by keyboard, search, formulas, both themes, wide and narrow, print.
 
-Does not cover: what is on its pages (tests/site).
+Does not cover: what is on its pages (tests/plugins/site).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, expect
 from rich.console import Console
 
 from grading.course_dir.paths import CONFIG
-from grading.site.build import build_site
+from grading.plugins.site.build import build_site
 
 from .axe import violations
 from .conftest import overflow

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from grading.coordinator.watch_page import PageAddress, serve_page
-from grading.coordinator.watch_state import WatchState
+from grading.plugins.hub.watch_page import PageAddress, serve_page
+from grading.plugins.hub.watch_state import WatchState
 
 from .axe import violations
 from .conftest import overflow

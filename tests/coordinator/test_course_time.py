@@ -12,14 +12,14 @@ import pytest
 from rich.console import Console
 
 from grading.cli import main
-from grading.coordinator.attempts import FILE, AttemptLimits
-from grading.coordinator.exchange import ExchangeSubmission
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import feedback, scores
-from grading.coordinator.watch_page import TEMPLATES, in_zone, public
-from grading.coordinator.watch_state import WatchState
-from grading.lms.collection import SKIPPED, Outcome
-from grading.lms.outcome_table import show
+from grading.plugins.hub.attempts import FILE, AttemptLimits
+from grading.plugins.hub.exchange import ExchangeSubmission
+from grading.plugins.hub.watch_page import TEMPLATES, in_zone, public
+from grading.plugins.hub.watch_state import WatchState
+from grading.plugins.lms.collection import SKIPPED, Outcome
+from grading.plugins.lms.outcome_table import show
 from grading.safe_html import page_templates
 
 from ..support.class_helpers import RecordingConsole

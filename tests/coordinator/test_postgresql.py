@@ -24,10 +24,10 @@ from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.indexes import have_indexes
 from grading.gradebook.store import stored_grades
 
+from ..plugins.migrate.test_migrate_lessons import make_new_version
 from ..support.class_helpers import SLOW_ANSWER, RecordingConsole, gradebook_url, grading_results, start_command
 from ..support.course_builder import TINY_LESSONS, add_config, build_course, solved_notebook
 from ..support.postgres_server import Server, server
-from .test_migrate_lessons import make_new_version
 
 ONE = TINY_LESSONS[0]
 CHECK = "check_double"

@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell
 
 from course.notebook import catalog
 from course.notebook.saved_notebook import versions_of
-from grading.coordinator.grade_file import grade_file
+from grading.plugins.platforms.grade_file import grade_file
 
 from ..support.course_builder import TINY_LESSONS, solved_notebook
 from ..support.repository import ROOT

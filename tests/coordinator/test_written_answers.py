@@ -23,8 +23,8 @@ from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import configuration, feedback, open_gradebook
 from grading.notebooks.cells import grade_id
 from grading.notebooks.named_pictures import NOT_SHOWN
-from grading.review.desk import ReviewDesk
-from grading.review.render import render_answer
+from grading.plugins.review.desk import ReviewDesk
+from grading.plugins.review.render import render_answer
 
 from ..support.by_hand_lesson import ANSWER, CODE, LESSON, TASK, WHY, course_by_hand, open_cells
 from ..support.course_builder import solved_notebook

@@ -15,7 +15,7 @@ from grading.cli import main
 from grading.cli.arguments import NOT_DONE
 from grading.coordinator.nbgrader_api import open_gradebook, scores
 from grading.errors import IdentityTableError
-from grading.lms.identities import IdentityTable
+from grading.plugins.lms.identities import IdentityTable
 
 from ..browser.serving import TOKEN, serving
 from ..support.course_builder import TINY_LESSONS, build_course, solved_notebook, submit

@@ -22,10 +22,10 @@ import psutil
 import pytest
 
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
-from grading.coordinator.grade_file import grade_file
 from grading.errors import KernelDied
 from grading.exercises.lesson import load_lesson
 from grading.judge import start_judge
+from grading.plugins.platforms.grade_file import grade_file
 from grading.sandbox import SandboxUnavailable
 from grading.sandbox.contained import remove_tree
 from grading.sandbox.doctor import doctor

@@ -14,7 +14,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from grading.authoring.build import build_lesson
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import configuration, release
-from grading.review.desk import ReviewDesk
+from grading.plugins.review.desk import ReviewDesk
 
 from .course_builder import LessonFiles, build_course, released_notebook, solved_notebook, tiny_lesson
 

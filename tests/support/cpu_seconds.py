@@ -18,8 +18,8 @@ SHARE = 0.03
 SLOWEST = 10  # tests listed
 MAY_TAKE_MORE = {  # file -> its share, and the reason
     "tests/test_architecture.py": (0.12, "the type checker reads both packages, in a fresh clone without a cache"),
-    "tests/coordinator/test_attempts.py": (0.05, "grades several submissions of a student in turn"),
-    "tests/coordinator/test_exchange_trust.py": (0.05, "collects and grades what others put into the exchange"),
+    "tests/plugins/hub/test_attempts.py": (0.05, "grades several submissions of a student in turn"),
+    "tests/plugins/hub/test_exchange_trust.py": (0.05, "collects and grades what others put into the exchange"),
     "tests/coordinator/test_grade_class.py": (0.05, "the main job, with workers and with nbgrader's own command"),
     "tests/course/notebook/test_every_report.py": (0.05, "checks every known answer of a lesson"),
 }

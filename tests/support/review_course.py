@@ -1,5 +1,5 @@
 """A course with answers that a person grades, graded by the gradebook's own functions but without judges (see
-`grading.review`)."""
+`grading.plugins.review`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grading.coordinator.nbgrader_api import release as release_lesson
 from grading.gradebook.store import save
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 from grading.notebooks.verdict_cell import write_verdict
-from grading.review.desk import ReviewDesk
+from grading.plugins.review.desk import ReviewDesk
 
 from .course_builder import build_course
 

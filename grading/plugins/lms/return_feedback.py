@@ -1,0 +1,112 @@
+"""Pack feedback pages for an LMS, named like the files in its download."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.coursedir import CourseDirectory
+from rich.console import Console
+
+from grading.coordinator.nbgrader_api import configuration, needs_manual_grading
+from grading.coordinator.write_feedback import write_feedback
+from grading.errors import StepFailed
+from grading.notebooks.cells import RECORD
+from grading.notebooks.submitted_file import asks_for_another_file
+
+from .feedback_zip import TAKES_BACK, name_for, pack
+from .identities import IdentityTable
+from .platforms import ParsedName
+from .zip_collect import TolerantExtractor, about
+
+
+@dataclass
+class HandedBack:
+    """The packed pages. `names`: by student, in the zip; `left_out`: why, by student; `nobodys`: unknown names in the
+    download; `not_in_it`: students with a page who are not in the download."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    nobodys: list[str] = field(default_factory=list)
+    not_in_it: list[str] = field(default_factory=list)
+
+
+def hand_back(
+    root: Path,
+    lesson: str,
+    downloads: Iterable[Path],
+    out: Path,
+    console: Console,
+    *,
+    students: Container[str] | None = None,
+) -> HandedBack:
+    """Make a lesson's feedback pages and zip them, named as in these downloads.
+
+    Leaves out submissions that have no grade or still need a person. Includes a page that asks the student for another
+    file, since there is nothing to wait for. Raises StepFailed.
+    """
+    every = _feedback_names(root, lesson, downloads)
+    names_of = {who: names for who, names in every.items() if students is None or who in students}
+    write_feedback(root, [lesson], console, students=students)
+    pages = {page.parents[1].name: page for page in (root / "feedback").glob(f"*/{lesson}/{lesson}.html")}
+    open_ = {student for student, name, _ in needs_manual_grading(root) if name == lesson}
+    done, packed = HandedBack(nobodys=every.get("", []) if students is None else []), dict[str, Path]()
+    names_of.pop("", None)
+    for student, names in sorted(names_of.items()):
+        if student in open_ and not _is_asked_again(root, lesson, student):
+            done.left_out[student] = "has no final grade: an exercise needs a person"
+        elif student not in pages:
+            done.left_out[student] = "has no feedback: the submission is not graded"
+        else:
+            done.names[student] = names[-1]
+            packed[names[-1]] = pages[student]
+    done.not_in_it = sorted(page for page in pages.keys() - every.keys() if students is None or page in students)
+    if packed:
+        pack(out, packed)
+    return done
+
+
+def _is_asked_again(root: Path, lesson: str, student: str) -> bool:
+    """Whether the feedback asks the student for another file.
+
+    Reads our autograded notebook, not the student's.
+    """
+    path = root / "autograded" / student / lesson / f"{lesson}.ipynb"
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))["metadata"].get(RECORD, {})
+    except Exception:  # one notebook must not keep the pages of the others
+        return False
+    return asks_for_another_file(str(record.get("unreadable", "")))
+
+
+def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
+    """Names of feedback files by student, last attempt last; "": names of no known student."""
+    config, identities = configuration(root), IdentityTable.of(root)
+    config.CourseDirectory.assignment_id = lesson
+    _, people = about(CourseDirectory(config=config), identities)
+    found: dict[str, ParsedName] = {}
+    with ExitStack() as opened:
+        for path in downloads:
+            if not path.exists():
+                raise StepFailed(f"{path} does not exist. Name the zip or folder of submissions as it was downloaded.")
+            reader = TolerantExtractor(config=config).reader(identities, opened)
+            reader.path(path)
+            for submission in reader.found.submissions:
+                if submission.owner.platform in TAKES_BACK:
+                    found |= submission.tops
+    if not found:
+        raise StepFailed(
+            "no file in the download has a name that Canvas or Moodle gives to submissions, and other "
+            "platforms do not import feedback files by their names"
+        )
+    owners = people.whose(parsed.owner for parsed in found.values())
+    by_student: dict[str, list[str]] = {}
+    for top, parsed in sorted(found.items(), key=lambda item: item[1].order):
+        match = owners[parsed.owner]
+        name = name_for(top, parsed.own, lesson)
+        for student in ("",) if match.left_out else match.students or ("",):
+            by_student.setdefault(student, []).append(name if student else top)
+    return by_student

@@ -1,0 +1,173 @@
+"""Verbs about people's data: restore, export-student, forget and backups."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grading.cli.arguments import Commands, add_yes, confirmed
+from grading.plural import plural
+from grading.safe_text import say
+
+
+def add_commands(commands: Commands) -> None:
+    restore = commands.add(
+        "restore",
+        "Bring back a submission that a newer one replaced, or list replaced submissions.",
+        _restore,
+        example="restore ada 02_softmax",
+    )
+    restore.add_argument(
+        "student",
+        nargs="?",
+        default="",
+        metavar="STUDENT",
+        help="id of the student (default: a list for all students)",
+    )
+    restore.add_argument(
+        "lesson",
+        nargs="?",
+        default="",
+        metavar="LESSON",
+        help="lesson of the submission (default: a list for all lessons)",
+    )
+    restore.add_argument(
+        "--at", default="", metavar="TIME", help="time of the submission, as in the list (default: the latest)"
+    )
+    restore.add_argument("--list", action="store_true", help="only a list of replaced submissions")
+
+    export = commands.add(
+        "export-student",
+        "Write everything that the course holds about one student to a zip.",
+        _export,
+        example="export-student ada --to ada.zip",
+    )
+    export.add_argument("student", metavar="STUDENT", help="id of the student")
+    export.add_argument("--to", type=Path, metavar="ZIP", help="zip to write (default: student-STUDENT.zip)")
+
+    forget = commands.add(
+        "forget", "Show what the course holds about one student, and delete it.", _forget, example="forget ada"
+    )
+    forget.add_argument("student", metavar="STUDENT", help="id of the student")
+    add_yes(forget, "delete it")
+
+    backup = commands.add(
+        "backup",
+        "Back up the gradebook, submissions and settings, even while grading runs.",
+        _backup,
+        example="backup --to monday.tar.gz",
+    )
+    backup.add_argument(
+        "--to", type=Path, metavar="FILE", help="file to write (default: backup-COURSE-TIME.tar.gz in this folder)"
+    )
+
+    unpack = commands.add(
+        "restore-backup",
+        "Check a backup, and unpack it into an empty directory.",
+        _restore_backup,
+        in_course=False,
+        example="restore-backup monday.tar.gz restored",
+    )
+    unpack.add_argument("file", type=Path, metavar="FILE", help="backup that `grading backup` wrote")
+    unpack.add_argument(
+        "directory", nargs="?", type=Path, metavar="DIR", help="empty or new directory (default: only the check)"
+    )
+    unpack.add_argument(
+        "--load", action="store_true", help="also a copy of the gradebook in the database that the settings name"
+    )
+
+
+def _restore(options: argparse.Namespace) -> int:
+    from grading.coordinator.restore import restore
+    from grading.submitted.replaced import list_replaced
+
+    if options.list or not options.lesson:
+        found = list_replaced(options.root, options.student, options.lesson)
+        for replaced in found:
+            files = f"{', '.join(replaced.files)} ({replaced.was}), replaced by {replaced.by}"
+            say(f"{replaced.student}  {replaced.lesson}  {replaced.at}: {files}")
+        if not found:
+            say("No submission was replaced.")
+        return 0
+    replaced = restore(options.root, options.student, options.lesson, options.at)
+    files = f"{', '.join(replaced.files)} of {replaced.at}"
+    say(f"{replaced.student}, {replaced.lesson}: {files} brought back ({replaced.was})")
+    say("The submission that it replaces is kept too. Run `grading grade` to grade the one brought back.")
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from grading.course_dir.student_ids import why_unfit
+
+    from .personal_data import export_student
+
+    name = "student" if why_unfit(options.student) else f"student-{options.student}"
+    to = options.to or Path(f"{name}.zip")
+    found = export_student(options.root, options.student, to)
+    say("\n".join(found.lines()))
+    say(f"{to}: written; only you can read it")
+    _say_the_rest("not in the zip, because it is also about other students:", found.left)
+    _say_the_rest("not in the zip, because it is outside the course:", found.outside)
+    return 0
+
+
+def _forget(options: argparse.Namespace) -> int:
+    from .personal_data import find_personal_data, forget_student
+
+    found = find_personal_data(options.root, options.student)
+    say("\n".join(found.lines()))
+    _say_the_rest("not deleted, because it is outside the course:", found.outside)
+    if not confirmed(options, f"delete all of this about {options.student}"):
+        return 0
+    left = forget_student(options.root, options.student).left
+    say(f"{options.student}: deleted from the course")
+    if left:
+        _say_the_rest("not deleted, because it is also about other students; delete what you do not need:", left)
+    return int(bool(left))
+
+
+def _say_the_rest(title: str, lines: Iterable[str]) -> None:
+    """Print a list under a title on stderr, to keep it out of stdout."""
+    if shown := list(lines):
+        say("\n  ".join([title, *shown]), file=sys.stderr)
+
+
+def _backup(options: argparse.Namespace) -> int:
+    from .backup import back_up
+
+    to = options.to or Path(f"backup-{options.root.name}-{datetime.now(UTC):%Y-%m-%d-%H%M%S}.tar.gz")
+    found = back_up(options.root, to)
+    say(f"{to}: {plural(found.grades, 'grade')}, {plural(found.submissions, 'submission')}")
+    say("The file has the secret seed and all data about students. Only you can read it: keep it secret.")
+    return _say_wrong(found.wrong)
+
+
+def _restore_backup(options: argparse.Namespace) -> int:
+    from .backup import load_gradebook, opens_its_own, restore_backup, verify
+
+    if options.directory is None:
+        found = verify(options.file)
+        say(f"{options.file}: {plural(found.grades, 'grade')}, {plural(found.submissions, 'submission')}")
+        return _say_wrong(found.wrong)
+    found = restore_backup(options.file, options.directory)
+    say(f"{options.directory}: {plural(found.grades, 'grade')}, {plural(found.submissions, 'submission')} restored")
+    if options.load:
+        rows = load_gradebook(options.directory.resolve())
+        say(f"{plural(rows, 'row')} written to the database that nbgrader_config.py names")
+    elif not opens_its_own(options.directory.resolve()):
+        say(
+            f"{options.directory}/nbgrader_config.py names another database, which may be the one in use. To work with "
+            "the gradebook.db of the backup, delete the line with db_url. To load the backup into a database, name an "
+            "empty one there and restore again with --load.",
+            file=sys.stderr,
+        )
+        return 1
+    return _say_wrong(found.wrong)
+
+
+def _say_wrong(wrong: Sequence[str]) -> int:
+    _say_the_rest("incomplete or damaged:", wrong)
+    return int(bool(wrong))

@@ -1,0 +1,90 @@
+"""Grade one file of a released lesson, and write nothing: the gradebook and submitted/ stay as they are.
+
+The verdicts are those of `grading grade` for the same file, seed and settings.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbformat
+from nbgrader.coursedir import CourseDirectory
+
+from grading.coordinator.agreement import disagreements
+from grading.coordinator.nbgrader_api import configuration, is_registered
+from grading.coordinator.submission import GradingTask, grade, not_read
+from grading.course_dir.seeds import seed_id
+from grading.errors import NotHandedIn, StepFailed
+from grading.feedback.make_page import make_page
+from grading.gradebook.view import known_to_gradebook, load_released
+from grading.nbgrader_plugins.execute import JudgedExecute
+from grading.notebooks.submitted_file import MAX_BYTES
+from grading.sandbox.policy import CONTAINED
+from grading.submitted.submitted_dir import choose_file, note_on_choice
+
+from .result_forms import FileResult
+
+NOBODY = ""  # the student: a file has no owner here
+
+
+def grade_file(
+    root: Path,
+    file: Path,
+    lesson: str,
+    *,
+    page: bool = False,
+    unsandboxed: bool = False,
+    contained: bool = False,
+    results: Iterable[Path] = (),
+) -> FileResult:
+    """Grade a notebook or a Python file, or the one in a folder that was handed in.
+
+    page       whether to make the feedback page, too
+    contained  whether the level `contained` will do where this machine does not grant the full sandbox
+    results    files to which the caller will write the result: at that level no student code may reach their folders
+
+    Raises StepFailed if the lesson cannot be graded or there is no such file, SubmissionNotGraded, SandboxUnavailable.
+    """
+    began = time.monotonic()
+    if not file.exists():
+        raise StepFailed(f"there is no file {file}")
+    if not is_registered(root, lesson):
+        raise StepFailed(f"{lesson} is not released yet, so nothing can be graded: run `grading release {lesson}`")
+    if problems := disagreements(root, lesson):
+        raise StepFailed(f"{lesson} is not graded. {' '.join(problems)}")
+    config = configuration(root, unsandboxed=unsandboxed)
+    coursedir, settings = (
+        CourseDirectory(config=config),
+        JudgedExecute(config=config, root=str(root), contained=contained),
+    )
+    released = load_released(coursedir.db_url, lesson, lesson, coursedir)
+    most = config.SubmissionExporter.get("max_bytes", MAX_BYTES)
+    chosen, why, note = file, "", ""
+    if file.is_dir():
+        try:
+            chosen = choose_file(file, coursedir, lesson)
+            note = note_on_choice(chosen, lesson)
+        except NotHandedIn as error:
+            why = str(error)
+    place = file if file.is_dir() else file.parent
+    folders = {path.resolve() for path in (place, *(result.parent for result in results))}
+    if settings.level != CONTAINED:
+        folders = set()
+    private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
+    work = replace(settings.work(lesson, released), private=private)
+    task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config, note=note)
+    text = (not_read(task, why) if why else grade(task)).text
+    result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began, settings.level)
+    if not page:
+        return result
+    ids = {"db_url": coursedir.db_url, "assignment": lesson, "notebook": lesson, "student": NOBODY}
+    with TemporaryDirectory(prefix="graded-") as folder:
+        graded = Path(folder, f"{lesson}.ipynb")
+        graded.write_text(text, encoding="utf-8")
+        whole = bool(config.FeedbackExporter.get("lesson_text", False))
+        known = known_to_gradebook(ids, released, whole)
+        return replace(result, page=make_page(root, graded, ids, known, contained=contained))
