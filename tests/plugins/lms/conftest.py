@@ -17,9 +17,11 @@ from nbgrader.utils import parse_utc
 
 from grading.plugins.lms.collection import Outcome
 
-from ...support.course_fixtures import course  # noqa: F401  # not that of tests/plugins/conftest.py
+from ...support import course_fixtures
 from ...support.nbgrader_runner import course_config
 from ...support.two_exercise_course import LESSON
+
+course = course_fixtures.course  # the two exercises, not the class of `tests/plugins`
 
 
 class Collect:

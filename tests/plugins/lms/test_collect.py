@@ -21,10 +21,12 @@ from grading.coordinator.nbgrader_api import grades, handed_in, scores
 from grading.exercises.lesson import load_lesson
 from grading.gradebook.lock import exclusive
 
-from ...support.class_fixtures import course  # noqa: F401
+from ...support import class_fixtures
 from ...support.course_builder import TINY_LESSONS
 from ...support.lms_downloads import moodle, notebook, zipped
 from ...support.repository import ROOT
+
+course = class_fixtures.course  # a class, not the two exercises of this folder
 
 ONE, TWO = TINY_LESSONS
 Collect = Callable[..., tuple[int, str, str]]

@@ -21,7 +21,6 @@ from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import configuration
 
 from ...support.canvas_server import TOKEN, FakeCanvas, canvas
-from ...support.class_fixtures import course
 from ...support.course_builder import TINY_LESSONS
 from ...support.html_pages import Elements
 

@@ -14,10 +14,12 @@ from grading.plugins.hub.watch import Watch
 from grading.plugins.lms.collect import collect
 from grading.plugins.platforms.grade_file import grade_file
 
-from ...support.class_fixtures import course  # noqa: F401
+from ...support import class_fixtures
 from ...support.class_helpers import RecordingConsole
 from ...support.course_builder import TINY_LESSONS, solved_notebook
 from ...support.exchange import Exchange
+
+course = class_fixtures.course  # a class, not the two exercises of this folder
 
 ONE, _ = TINY_LESSONS
 NAME = f"{ONE}.ipynb"
