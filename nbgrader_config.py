@@ -36,11 +36,11 @@ c.AssignLatePenalties.plugin_class = "grading.nbgrader_plugins.late_policy.LateP
 
 c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback_exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = []
-c.ExchangeFactory.release_assignment = "grading.nbgrader_plugins.exchange_release.ReleaseAssignment"
-c.ExchangeFactory.collect = "grading.nbgrader_plugins.exchange_collect.Collect"
-c.ExchangeFactory.release_feedback = "grading.nbgrader_plugins.release_feedback.ReleaseFeedback"
+c.ExchangeFactory.release_assignment = "grading.plugins.hub.exchange_release.ReleaseAssignment"
+c.ExchangeFactory.collect = "grading.plugins.hub.exchange_collect.Collect"
+c.ExchangeFactory.release_feedback = "grading.plugins.hub.release_feedback.ReleaseFeedback"
 
 c.ExportApp.plugin_class = "grading.nbgrader_plugins.csv_exporters.GradesCsvExporter"
 
-c.ZipCollectApp.extractor_plugin = "grading.nbgrader_plugins.zip_collect.TolerantExtractor"
-c.ZipCollectApp.collector_plugin = "grading.nbgrader_plugins.zip_collect.DownloadCollector"
+c.ZipCollectApp.extractor_plugin = "grading.plugins.lms.zip_collect.TolerantExtractor"
+c.ZipCollectApp.collector_plugin = "grading.plugins.lms.zip_collect.DownloadCollector"
