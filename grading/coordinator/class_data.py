@@ -20,7 +20,6 @@ from ..gradebook.open_grades import has_open_grades, is_open, reopened, total_po
 from ..gradebook.store import StoredGrade, stored_grades, submissions_of
 from ..grader.verdict import needs_a_person
 from ..notebooks.cells import exercise_named, grade_id
-from ..plugins.lms.gradebook_csv import Person, person
 from .nbgrader_api import configuration, is_registered, ungraded
 
 BY_HAND = "a person grades this answer"
@@ -50,13 +49,6 @@ def load_class(root: Path) -> Course:
     left = [pair for pair in ungraded(root) if pair not in excused]
     title = load_course_file(root).title or root.name
     return Course(answers, rows, left, excused, title, list_lessons(root, ordinary=True))
-
-
-def load_roster(root: Path) -> list[Person]:
-    """Everyone in the gradebook, with the ids by which an LMS may know them."""
-    directory = CourseDirectory(config=configuration(root))
-    with Gradebook(directory.db_url, directory.course_id) as gradebook:
-        return [person(student.id, student.lms_user_id, student.email) for student in gradebook.students]
 
 
 def _submission(grade: StoredGrade, submitted: SubmittedAssignment, zone: ZoneInfo) -> Submission:

@@ -1,10 +1,9 @@
-"""Console tables of grade changes, the history of grades, and grades to send."""
+"""Console tables of grade changes and of the history of grades."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from rich.box import SIMPLE_HEAD
@@ -18,9 +17,6 @@ from ..course_dir.course_time import shown
 from ..gradebook.history import PastGrade, ScoreSnapshot
 from ..points import points_text
 from .recalculate import GradeChange
-
-if TYPE_CHECKING:
-    from ..plugins.canvas.canvas_api import PushPlan
 
 COLUMNS = ("lesson", "student", "before", "now", "")
 
@@ -99,24 +95,3 @@ def _exercises(standings: ScoreSnapshot) -> Iterator[str]:
     for name, score in standings.exercises.items():
         points = "open" if score.points is None else f"{points_text(score.points)}{'*' if score.open else ''}"
         yield f"{name} {points} {'by hand' if score.by_hand else score.found}".strip()
-
-
-def show_push(plan: PushPlan, waiting: Sequence[str], console: Console) -> None:
-    """Show which points would go to an LMS, and which students get none."""
-    table = Table("student", "there", "has", "gets", box=SIMPLE_HEAD)
-    for grade in sorted(plan.to_send, key=lambda grade: grade.student):
-        table.add_row(Text(grade.student), Text(f"{grade.name} ({grade.user})"), grade.before or "–", grade.now)
-    if plan.to_send:
-        console.print(table)
-    head = f"{plan.assignment}, by {plan.by}: {len(plan.to_send)} to send, {plan.same} unchanged"
-    console.print(Text(head), soft_wrap=True)
-    for what, names in (
-        (
-            "not sent, because a person has not graded everything yet (--provisional sends the points so far)",
-            waiting,
-        ),
-        ("graded, but not in the Canvas course", plan.unmatched),
-        ("in the Canvas course, but without points; left unchanged", plan.left),
-    ):
-        if names:
-            console.print(Text(f"{what}: {', '.join(names)}"), soft_wrap=True)

@@ -35,12 +35,12 @@ from grading.gradebook.store import save, save_lateness
 from grading.notebooks.submitted_file import unsafe_files
 from grading.safe_text import one_line
 
-from ..plugins.hub.release_feedback import NEEDED
 from ..submitted import submitted_dir
 from .submission import GradedNotebook
 from .validate_result import notebook_of
 
 UNFINISHED = ".unfinished-"  # prefix of folders in preparation
+EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")  # the exchange writes both when a student submits
 STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
@@ -97,7 +97,7 @@ class Writer:
         handed_in = Path(self._path(self.coursedir.submitted_directory, student))
         graded = Path(self._path(self.coursedir.autograded_directory, student))
         unsafe = {path for path, _ in unsafe_files(handed_in)}
-        for file in (handed_in / name for name in NEEDED):
+        for file in (handed_in / name for name in EXCHANGE_FILES):
             if file.is_file() and graded.is_dir() and not {str(file), str(handed_in)} & unsafe:
                 beside = graded / f".{file.name}.new"
                 shutil.copy(file, beside)

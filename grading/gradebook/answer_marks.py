@@ -44,6 +44,12 @@ class KeptMarksRow(Base):
     marks = Column(Text, nullable=False)
 
 
+def chosen_items(gradebook: Gradebook, notebook: str) -> dict[str, list[str]]:
+    """Ids of the rubric items that apply to each graded answer, by name of the cell."""
+    rows = gradebook.db.query(MarkRow).filter(MarkRow.notebook_id == notebook, MarkRow.points.is_not(None))
+    return {row.cell: json.loads(row.items) for row in rows}
+
+
 def kept_marks(gradebook: Gradebook, notebook: str, answers: Mapping[str, str]) -> dict[str, Marks]:
     """The marks that these answers had before, by cell; empty for none. `answers`: digest by cell."""
     rows = {cell: gradebook.db.get(KeptMarksRow, (notebook, cell, answer)) for cell, answer in answers.items()}

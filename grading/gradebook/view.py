@@ -19,7 +19,7 @@ from grading.judge.gradebook_view import CellGrade, GradebookView, title_of
 from grading.notebooks.cells import grade_id
 from grading.notebooks.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
 
-from ..plugins.review.marks import chosen_items
+from .answer_marks import chosen_items
 from .late_rules import reason_kept
 from .open_grades import is_open
 

@@ -19,6 +19,7 @@ from traitlets import Bool
 
 from grading.errors import ExerciseError, RubricError, SubmissionNotGraded
 from grading.exercises.question import Question, load_questions
+from grading.exercises.rubric import with_edited_rubrics
 from grading.judge.start_judge import GRADERS
 from grading.safe_text import one_line
 
@@ -26,7 +27,6 @@ from ..feedback.make_page import make_page
 from ..gradebook.grade_inputs import digest_of_file
 from ..gradebook.store import stored_grades
 from ..gradebook.view import known_to_gradebook, lesson_of
-from ..plugins.review.rubric import with_edited_rubrics
 from ..submitted.submitted_dir import submitted_folder
 
 MOST_NAMED = 10  # files that were not collected

@@ -29,8 +29,9 @@ MODULES = (  # with the classes that a course's configuration may name without i
     "nbgrader.auth",
     "nbgrader.plugins",
     "grading.authoring.student_install",
-    *(f"grading.nbgrader_plugins.{name}" for name in ("execute", "feedback_exporter", "late_policy", "zip_collect")),
+    *(f"grading.nbgrader_plugins.{name}" for name in ("execute", "feedback_exporter", "late_policy")),
     *(f"grading.nbgrader_plugins.{name}" for name in ("release_exporter", "submission_exporter", "csv_exporters")),
+    "grading.plugins.lms.zip_collect",
 )
 SETTING = re.compile(r"\s*c\.(\w+)\.(\w+)\s*=")
 Traits = Mapping[str, TraitType[Any, Any]]

@@ -21,7 +21,7 @@ from canvasapi.exceptions import CanvasException
 from requests import RequestException
 
 from grading.errors import CanvasError
-from grading.plugins.lms.gradebook_csv import Person, person
+from grading.plugins.lms.people import Person, person
 from grading.points import points_text
 
 TOKEN = "CANVAS_API_TOKEN"

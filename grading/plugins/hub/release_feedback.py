@@ -14,10 +14,10 @@ from pathlib import Path
 from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
 
+from grading.coordinator.gradebook_writer import EXCHANGE_FILES
 from grading.safe_text import one_line
 
 MOST_NAMES = 20  # of one submission, since a student chooses how many there are
-NEEDED = ("timestamp.txt", "submission_secret.txt")  # the exchange writes both when a student submits
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
@@ -29,7 +29,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
         every = self.src_path
         for folder in sorted(map(Path, glob.glob(every))):
             student = one_line(folder.parent.name)
-            if lacking := [name for name in NEEDED if not (folder / name).is_file()]:
+            if lacking := [name for name in EXCHANGE_FILES if not (folder / name).is_file()]:
                 self.log.warning(
                     "%s: no feedback is released, because it was not handed in through the exchange (there is no %s)",
                     student,
@@ -46,7 +46,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
 
     def _release_under_other_names(self, folder: Path) -> None:
         coursedir, lesson = self.coursedir, self.coursedir.assignment_id
-        secret = (folder / NEEDED[1]).read_text(encoding="utf-8")
+        secret = (folder / EXCHANGE_FILES[1]).read_text(encoding="utf-8")
         released = Path(self.dest_path) / page_name(secret, lesson)
         handed_in = Path(coursedir.format_path(coursedir.submitted_directory, folder.parent.name, lesson))
         for name in other_names(handed_in, lesson) if released.exists() else []:

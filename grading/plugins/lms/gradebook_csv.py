@@ -19,21 +19,12 @@ from dataclasses import dataclass, field
 from grading.errors import GradebookCsvError
 from grading.points import points_text
 
+from .people import Person, id_key
+
 WORKSHEET = ("Grade", "Maximum Grade")  # columns of Moodle's offline grading worksheet
 POINTS_POSSIBLE = "points possible"
 CANVAS = ["Student", "ID"]  # its first columns
 EXCUSED = "EX"  # valid in Canvas's files; Moodle's files only accept numbers
-
-
-@dataclass(frozen=True)
-class Person:
-    """A student.
-
-    `keys`: ids that a file may use: nbgrader's, the LMS's, the e-mail address.
-    """
-
-    student: str
-    keys: frozenset[str]
 
 
 @dataclass
@@ -87,7 +78,7 @@ def fill_column(
     place = _find_column(heads, lesson, column)
     whose_place = _find_id_column(heads, rows[1:], people, by)
     _check_maximum(heads, rows, place, most)
-    known = _students_by_key(people)
+    known = _students_byid_key(people)
     comma = any(re.fullmatch(r"\s*\d+,\d+\s*", row[place]) for row in rows[1:] if len(row) > place)
     done = FillResult("", heads[place], heads[whose_place])
     cells = {student: points_text(value).replace(".", "," if comma else ".") for student, value in points.items()}
@@ -97,7 +88,7 @@ def fill_column(
         done.excused = sorted(excused)
     seen: set[str] = set()
     for row in rows[1:]:
-        key = _key(row[whose_place]) if len(row) > max(place, whose_place) else ""
+        key = id_key(row[whose_place]) if len(row) > max(place, whose_place) else ""
         student = known.get(key)
         if student is None or student not in cells:
             nobodys = not key or not _is_person(row) or student in excused
@@ -149,7 +140,7 @@ def _find_column(heads: Sequence[str], lesson: str, wanted: str) -> int:
     raise GradebookCsvError(f"{what} {named}. Choose the column to fill with --column; there are: {', '.join(heads)}")
 
 
-def _students_by_key(people: Sequence[Person]) -> dict[str, str]:
+def _students_byid_key(people: Sequence[Person]) -> dict[str, str]:
     """Map each key to its student. Raises GradebookCsvError if two students share one."""
     known: dict[str, str] = {}
     for person in people:
@@ -168,7 +159,7 @@ def _find_id_column(heads: Sequence[str], rows: Sequence[Sequence[str]], people:
             raise GradebookCsvError(f"expected one column called {wanted!r}; there are: {', '.join(heads)}")
         return heads.index(wanted)
     keys = {key for person in people for key in person.keys}
-    counts = [sum(len(row) > place and _key(row[place]) in keys for row in rows) for place in range(len(heads))]
+    counts = [sum(len(row) > place and id_key(row[place]) in keys for row in rows) for place in range(len(heads))]
     best = max(range(len(heads)), key=counts.__getitem__)
     if not counts[best]:
         raise GradebookCsvError(
@@ -203,20 +194,6 @@ def _write(row: list[str], place: int, now: str, student: str, done: FillResult)
 
 def _is_person(row: Sequence[str]) -> bool:
     return row[0].strip().casefold() not in (POINTS_POSSIBLE, "student, test")
-
-
-def _key(text: str) -> str:
-    """Normalize an id.
-
-    E-mail addresses ignore case, and spreadsheets write 4711 as 4711.0.
-    """
-    text = re.sub(r"^(\d+)\.0$", r"\1", text.strip())
-    return text.casefold() if "@" in text else text
-
-
-def person(student: str, *others: str | None) -> Person:
-    """Make a person from a student's id and other ids, if known."""
-    return Person(student, frozenset(_key(key) for key in (student, *others) if key and key.strip()))
 
 
 def _letters(text: str) -> str:

@@ -193,10 +193,11 @@ def _filled(options: argparse.Namespace, lesson: str, content: bytes) -> tuple[b
 
     Raises GradebookCsvError and StepFailed.
     """
-    from grading.coordinator.class_data import load_class, load_roster
+    from grading.coordinator.class_data import load_class
     from grading.course_dir.course_file import load_course_file
 
     from .gradebook_csv import fill_column, summary_lines
+    from .people import load_roster
 
     course = load_class(options.root)
     graded, waiting = _ready(course, lesson, options)

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from grading.exercises.rubric import Rubric
+
 from .like_answers import normalised
 from .marks import Mark
 from .review_questions import ReviewQuestion
-from .rubric import Rubric
 
 PREVIEW = 90  # characters
 

@@ -20,6 +20,7 @@ from sqlalchemy import select
 from grading.course_dir.toml_text import replace_file
 from grading.errors import Conflict, ReviewError
 from grading.exercises.question import load_questions
+from grading.exercises.rubric import Rubric, file_of, load_rubric
 from grading.gradebook.open_grades import ReopenedRow
 from grading.gradebook.store import GradeRow
 from grading.notebooks.sanitize_html import MAX_TEXT
@@ -30,7 +31,7 @@ from .answer_texts import AnswerTexts
 from .marks import Mark, demand_unchanged, locked, read_marks, write_marks
 from .requests import count_answers, in_words, wanted_mark
 from .review_questions import ReviewQuestion, load_review_questions
-from .rubric import Rubric, file_of, from_page, load_rubric
+from .rubric_changes import from_page
 from .steps import Step, add_step, count_steps, find_step, last_steps, mark_undone
 
 MOST_SHOWN = 100_000  # characters of an answer

@@ -19,11 +19,10 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import and_, false, select, update
 
 from grading.errors import Conflict
+from grading.exercises.rubric import Rubric
 from grading.gradebook.answer_marks import MarkRow
 from grading.gradebook.store import GradeRow, apply_late_penalty
 from grading.points import rounded
-
-from .rubric import Rubric
 
 
 @dataclass(frozen=True)
@@ -153,12 +152,6 @@ def _mark(row: Any, rubric: Rubric) -> Mark:
     assert mark.points is not None
     adjust = mark.points - rubric.earned(chosen)
     return replace(mark, adjust=adjust if rounded(adjust) else 0.0)
-
-
-def chosen_items(gradebook: Gradebook, notebook: str) -> dict[str, list[str]]:
-    """Ids of the rubric items that apply to each graded answer, by name of the cell."""
-    rows = gradebook.db.query(MarkRow).filter(MarkRow.notebook_id == notebook, MarkRow.points.is_not(None))
-    return {row.cell: json.loads(row.items) for row in rows}
 
 
 @contextmanager

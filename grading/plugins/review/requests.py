@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from grading.errors import ReviewError
+from grading.exercises.rubric import Rubric
 from grading.plural import plural
 
 from .marks import Mark
-from .rubric import Rubric
 
 
 def wanted_mark(mark: Mark, rubric: Rubric, wanted: Mapping[str, Any]) -> Mark:

@@ -1,18 +1,33 @@
-"""The effect of a changed rubric on the answers that were graded with it."""
+"""A rubric changed on the page, and its effect on the answers that were graded with it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from grading.exercises.rubric import Item, Rubric, checked
 from grading.points import rounded
 
 from .marks import Mark
-from .rubric import Rubric
+
+
+def from_page(rows: Sequence[Mapping[str, Any]], points: float, from_full: bool, taken: Iterable[str]) -> Rubric:
+    """Make a rubric from the page's rows; items without an id get one.
+
+    `taken`: ids that may not be used again.
+    """
+    used, items = {str(row["id"]) for row in rows if row.get("id")} | set(taken), []
+    for row in rows:
+        name = str(row.get("id") or "")
+        if not name:
+            name = next(f"item-{n}" for n in range(1, len(used) + 2) if f"item-{n}" not in used)
+            used.add(name)
+        items.append(Item(name, str(row["text"]).strip(), float(row["points"])))
+    return checked(Rubric(points, tuple(items), from_full))
 
 
 def changed_marks(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:

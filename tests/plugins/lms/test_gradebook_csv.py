@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from grading.errors import GradebookCsvError
-from grading.plugins.lms.gradebook_csv import FillResult, fill_column, person, summary_lines
+from grading.plugins.lms.gradebook_csv import FillResult, fill_column, summary_lines
+from grading.plugins.lms.people import person
 
 LESSON = "02_softmax"
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,01 Dot products (811),02 Softmax (812),Final Score

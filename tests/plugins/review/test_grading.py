@@ -11,11 +11,11 @@ from grading.coordinator.nbgrader_api import needs_manual_grading, open_gradeboo
 from grading.coordinator.reopen import reopen
 from grading.errors import Conflict, ReviewError
 from grading.exercises.question import load_questions
+from grading.exercises.rubric import with_edited_rubrics
 from grading.gradebook.late_rules import reason_kept
 from grading.gradebook.view import known_to_gradebook
 from grading.plugins.people.personal_rows import delete_rows
 from grading.plugins.review.marks import MarkRow
-from grading.plugins.review.rubric import with_edited_rubrics
 from grading.plugins.review.steps import ChangeRow
 
 from ...support.course_builder import add_config

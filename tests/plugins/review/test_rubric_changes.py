@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from grading.errors import Conflict, RubricError
-from grading.plugins.review.rubric import Rubric, file_of, from_page, load_rubric
+from grading.exercises.rubric import Rubric, file_of, load_rubric
+from grading.plugins.review.rubric_changes import from_page
 
 from ...support.review_course import ESSAY, LESSON, WHY
 from .reading import grade, in_nbgrader, key_of, members

@@ -10,15 +10,15 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from grading.course_dir.toml_text import to_toml
 from grading.errors import RubricError
-from grading.exercises.question import Question, RubricItem
 from grading.points import rounded
+
+from .question import Question, RubricItem
 
 FOLDER = "rubrics"
 NOTE = "Edited on the page of `grading review`; this file replaces the question's own rubric."
@@ -115,21 +115,6 @@ def _parsed(file: Path) -> Rubric:
     except (OSError, ValueError, KeyError, TypeError, RubricError) as error:
         why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise RubricError(f"{file}: {why}. Correct the file, or delete it to use the question's own rubric.") from None
-
-
-def from_page(rows: Sequence[Mapping[str, Any]], points: float, from_full: bool, taken: Iterable[str]) -> Rubric:
-    """Make a rubric from the page's rows; items without an id get one.
-
-    `taken`: ids that may not be used again.
-    """
-    used, items = {str(row["id"]) for row in rows if row.get("id")} | set(taken), []
-    for row in rows:
-        name = str(row.get("id") or "")
-        if not name:
-            name = next(f"item-{n}" for n in range(1, len(used) + 2) if f"item-{n}" not in used)
-            used.add(name)
-        items.append(Item(name, str(row["text"]).strip(), float(row["points"])))
-    return checked(Rubric(points, tuple(items), from_full))
 
 
 def checked(rubric: Rubric) -> Rubric:
