@@ -30,7 +30,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from grading.coordinator.nbgrader_api import release, scores
+from grading.coordinator.converters import generate_assignment
+from grading.course import Course
 
 from . import otter, published
 from .course import ROOT, hand_in_class, our_course
@@ -102,7 +103,7 @@ class Templates:
     def __init__(self, place: Path, lesson: str) -> None:
         self.place, self.lesson = place, lesson
         our_course(place / "ours", lesson)
-        release(place / "ours", lesson)
+        generate_assignment(Course(place / "ours"), lesson)
         for name, demos in (("stock", True), ("plain", False)):
             make_course(place / name, place / "ours", lesson, demos=demos)
             succeeded(supervised(["nbgrader", "generate_assignment", lesson], place / name, FIRST))
@@ -179,7 +180,7 @@ def measure_in_turn(templates: Templates) -> Iterator[tuple[float, float]]:
 def _points(root: Path, lesson: str, *, ours: bool) -> list[tuple[float, float]]:
     """Points and maximum of every submission that has a grade."""
     if ours:
-        return list(scores(root).values())
+        return list(Course(root).scores().values())
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{root}/gradebook.db", "stock") as gradebook:

@@ -22,6 +22,7 @@ from pathlib import Path
 import nbformat
 from rich.progress import track
 
+from grading.course import Course
 from grading.plugins.platforms.package_lesson import package_lesson
 from tests.support.course_builder import build_course, solved_notebook
 from tests.support.repository import ROOT
@@ -69,7 +70,7 @@ def _commands(folder: Path, lesson: str) -> dict[str, list[str]]:
         wheels.mkdir()
         for name in ("attention-course", "attention-course-teach"):  # they go along, and nothing is installed here
             (wheels / f"{name.replace('-', '_')}-{version(name)}-py3-none-any.whl").touch()
-        package_lesson(root, lesson, "prairielearn", wheels, package)
+        package_lesson(Course(root), lesson, "prairielearn", wheels, package)
         script = ["bash", str(package / "tests" / "grade.sh"), str(handed_in), result]
         found["package's script, contained"] = ["python", "-m", "tests.support.docker_default", *script]
     return found

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from grading.coordinator.nbgrader_api import scores
+from grading.course import Course
 from grading.plugins.hub.exchange import CourseExchange
 from grading.plugins.hub.watch_state import in_seconds
 from tests.support.course_builder import build_course, solved_notebook
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> list[str]:
                     time.sleep(max(0.0, begun + at - time.monotonic()))
                     exchange.submit(f"student-{number:03}", options.lesson, notebook)
                 deadline = time.monotonic() + PATIENCE
-                while CourseExchange(root).waiting() and time.monotonic() < deadline:
+                while CourseExchange(Course(root)).waiting() and time.monotonic() < deadline:
                     time.sleep(1)
             finally:
                 watch.terminate()
@@ -60,7 +60,7 @@ def _times(options: argparse.Namespace) -> Iterator[float]:
 
 def _waits(root: Path, options: argparse.Namespace) -> list[str]:
     """The distribution of waits, for the burst and for those after it."""
-    waits = dict(CourseExchange(root).waits())
+    waits = dict(CourseExchange(Course(root)).waits())
     parts = {"burst": range(options.burst), "then": range(options.burst, options.burst + options.then)}
     lines = []
     for name, numbers in parts.items():
@@ -72,7 +72,7 @@ def _waits(root: Path, options: argparse.Namespace) -> list[str]:
 
 
 def _points(root: Path) -> dict[str, int]:
-    found = [f"{points:g} of {most:g}" for points, most in scores(root).values()]
+    found = [f"{points:g} of {most:g}" for points, most in Course(root).scores().values()]
     return {points: found.count(points) for points in sorted(set(found))}
 
 

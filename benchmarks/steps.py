@@ -25,7 +25,8 @@ from typing import Any
 
 from jupyter_client.manager import KernelManager
 
-from grading.coordinator.nbgrader_api import autograde, release
+from grading.coordinator.converters import autograde, generate_assignment
+from grading.course import Course
 from grading.judge import start_judge
 from grading.judge.kernel.run import NotebookRun
 from grading.judge.kernel.session import Session
@@ -100,7 +101,7 @@ def _steps_of(root: Path, lesson: str, name: str) -> Steps:
             setattr(owner, method, clock.watched(step, launched if original is start else original))
             stack.callback(setattr, owner, method, original)
         with clock.step("nbgrader itself"):
-            autograde(root, lesson, name, again=True)
+            autograde(Course(root), lesson, name, again=True)
     return Steps(dict(clock.spent), sum(kernel.cpu_seconds or 0.0 for kernel in kernels))
 
 
@@ -117,7 +118,7 @@ def main(arguments: list[str] | None = None) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="bench-") as made:
         root = Path(made, "course")
         our_course(root, options.lesson)
-        release(root, options.lesson)
+        generate_assignment(Course(root), options.lesson)
         found = steps(root, options.lesson, hand_in_class(root, options.lesson, options.students))
     lines = [f"{'':<18} {'wall':>8} {'grader CPU':>11}"]
     totals = [0.0, 0.0]

@@ -26,8 +26,9 @@ from course.notebook import catalog, hand_in
 from grading.class_report.html_page import class_page
 from grading.class_report.mistake_texts import MistakeTexts
 from grading.coordinator.class_data import load_class
-from grading.coordinator.nbgrader_api import feedback, grades, scores
+from grading.coordinator.converters import generate_feedback
 from grading.coordinator.release import release_lessons
+from grading.course import Course
 from grading.course_dir.scaffold import init_course
 from grading.notebooks.cells import exercise_named, grade_id
 from grading.plugins.site.build import build_site
@@ -133,7 +134,7 @@ def adapted(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Chang
     root = tmp_path / "course"
     init_course(root, origin)
     change.make(root)
-    release_lessons(root, [LESSON, OTHER], Console(quiet=True))
+    release_lessons(Course(root), [LESSON, OTHER], Console(quiet=True))
     for lesson in (LESSON, OTHER):
         submit(root, lesson, "ada")
         grade_lesson(root, lesson)
@@ -178,18 +179,18 @@ def test_every_place_says_what_the_course_asks(adapted, tmp_path, monkeypatch, s
     monkeypatch.chdir(root)
 
     # The grade
-    verdicts = {row.verdict.exercise: row.verdict for row in grades(root, LESSON)}
+    verdicts = {row.verdict.exercise: row.verdict for row in Course(root).verdicts(LESSON)}
     assert {name: (v.earned, v.points) for name, v in verdicts.items()} == {n: (p, p) for n, p in change.asked.items()}
-    assert scores(root)["ada", LESSON] == (total, total)
+    assert Course(root).scores()["ada", LESSON] == (total, total)
     for name, verdict in verdicts.items():
         assert sum(c.points for c in verdict.criteria) == change.asked[name]
 
     # Feedback, class report, gradebook file
-    feedback(root, LESSON, "ada")
+    generate_feedback(Course(root), LESSON, "ada")
     page = (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
     shown = re.findall(r'<th scope="row"><a href="#[^"]*"><code>(\w+)</code>.*?"number">(.*?)</td>', page, re.S)
     assert shown == [(name, f"{points} of {points}") for name, points in change.asked.items()]
-    course = load_class(root)
+    course = load_class(Course(root))
     assert course.lessons == list(change.lessons) and course.exercises(LESSON) == list(change.asked)
     assert f"{total}" in class_page(course, course.title, MistakeTexts(root))
     subprocess.run([NBGRADER, "export", f"--exporter={WIDE}", "--to", "class.csv"], cwd=root, check=True)
@@ -199,7 +200,7 @@ def test_every_place_says_what_the_course_asks(adapted, tmp_path, monkeypatch, s
     assert float(row[LESSON]) == total and float(row["out_of"]) == total + 20
 
     # The site
-    build_site(root, tmp_path / "site", Console(quiet=True), workers=1)
+    build_site(Course(root), tmp_path / "site", Console(quiet=True), workers=1)
     page = (tmp_path / "site" / f"{LESSON}.html").read_text(encoding="utf-8")
     text = re.sub(r"<[^>]+>", "", page)
     for name in change.asked:

@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell
 
 from course.cell_kinds import is_left_out
 from grading.coordinator.demo_class import hand_in, write_answers
-from grading.coordinator.nbgrader_api import grades
+from grading.course import Course
 from grading.exercises.exercise import Exercise
 from grading.exercises.lesson import load_lesson
 from grading.grader.source_analysis import NotebookSource
@@ -74,7 +74,7 @@ def checked(notebook: NotebookNode, where: Path) -> dict[str, Outcome]:
 
 
 def graded(root: Path, lesson: str, turn: int) -> dict[str, Outcome]:
-    verdicts = [given.verdict for given in grades(root, lesson) if given.student == f"turn-{turn}"]
+    verdicts = [given.verdict for given in Course(root).verdicts(lesson) if given.student == f"turn-{turn}"]
     return {verdict.exercise: (verdict.earned, verdict.status != "not started") for verdict in verdicts}
 
 

@@ -6,8 +6,9 @@ import nbformat
 import pytest
 
 from grading.authoring.lesson_text import read_lesson
+from grading.coordinator.converters import autograde
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
-from grading.coordinator.nbgrader_api import autograde, scores
+from grading.course import Course
 from grading.exercises.lesson import load_lesson
 
 from .support.repository import ROOT
@@ -45,5 +46,5 @@ def test_no_grade_changes_by_what_a_student_makes_of_it(released_course):
         elif code is not None:
             notebook.cells[at].source = code
         hand_in(root, LESSON, student, notebook)
-        autograde(root, LESSON, student)
-    assert {student: scores(root)[student, LESSON] for student in made} == dict.fromkeys(made, (20, 20))
+        autograde(Course(root), LESSON, student)
+    assert {student: Course(root).scores()[student, LESSON] for student in made} == dict.fromkeys(made, (20, 20))

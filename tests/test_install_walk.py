@@ -16,8 +16,9 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from packaging.utils import canonicalize_name
 
+from grading.coordinator.converters import autograde
 from grading.coordinator.demo_class import as_colab_saves, correct_answers, hand_in, write_answers
-from grading.coordinator.nbgrader_api import autograde, scores
+from grading.course import Course
 from grading.exercises.lesson import load_lesson
 
 from .support import colab_versions, install_walk
@@ -76,8 +77,8 @@ def test_what_comes_back_from_colab_is_graded_as_if_it_had_never_been_there(rele
         notebook = write_answers(nbformat.read(folder / f"{LESSON}.ipynb", as_version=4), answers)
     for student, one in (("here", notebook), ("colab", as_colab_saves(notebook))):
         hand_in(root, LESSON, f"road-{student}", one)
-        autograde(root, LESSON, f"road-{student}")
-    found = scores(root)
+        autograde(Course(root), LESSON, f"road-{student}")
+    found = Course(root).scores()
     assert found["road-here", LESSON] == found["road-colab", LESSON] == (20.0, 20.0)
 
 

@@ -19,7 +19,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from grading.coordinator.nbgrader_api import scores
+from grading.course import Course
 
 from .support.class_helpers import start_command
 from .support.course_builder import TINY_LESSONS, build_course
@@ -128,7 +128,7 @@ def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path
             job.wait()
     said, _ = process.communicate()
     assert process.returncode == 0, said
-    assert scores(course) == {("ada", TINY_LESSONS[0]): (5, 5)}
+    assert Course(course).scores() == {("ada", TINY_LESSONS[0]): (5, 5)}
 
 
 @pytest.mark.full("starts a SLURM cluster or a job for one")
@@ -146,14 +146,14 @@ def test_jobs_of_slurm_grade_a_class_and_one_that_is_lost_loses_nobody(sandboxed
         with log.open("w") as told:
             command = [sys.executable, FILES / "slurm.py", "2", TINY_LESSONS[0]]
             process = subprocess.Popen(command, cwd=course, env=environ, stdout=told, stderr=told)
-        while sorted(slurm.jobs().values()) != ["RUNNING", "RUNNING"] or not scores(course):
+        while sorted(slurm.jobs().values()) != ["RUNNING", "RUNNING"] or not Course(course).scores():
             assert process.poll() is None and slurm.alive, log.read_text() + slurm.said()
             time.sleep(0.5)
         lost = min(slurm.jobs())
-        assert len(scores(course)) < len(students)  # it is lost while there is work for it
+        assert len(Course(course).scores()) < len(students)  # it is lost while there is work for it
         slurm.run_command("scancel", lost)
         assert process.wait() == 0, log.read_text() + slurm.said()
         while slurm.jobs():  # they are ended; it takes SLURM a moment
             assert slurm.alive, slurm.said()
             time.sleep(0.5)
-    assert scores(course) == {(student, TINY_LESSONS[0]): (5, 5) for student in students}
+    assert Course(course).scores() == {(student, TINY_LESSONS[0]): (5, 5) for student in students}

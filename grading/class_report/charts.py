@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from .model import Course
+from .model import ClassGrades
 from .quartiles import quartiles
 
 INK, BLUE, DOT = "#1a202c", "#1a4f8b", "#5b87b8"
@@ -25,16 +25,16 @@ STYLE = {
 ROOM = 0.32  # half the width over which a lesson's students are spread
 
 
-def spread(course: Course) -> str:
+def spread(grades: ClassGrades) -> str:
     """Chart every student's share of each lesson's points, with median and quartiles."""
-    lessons = course.lessons
+    lessons = grades.lessons
     with rc_context(STYLE):
         figure = Figure(figsize=(max(4.0, 1.0 * len(lessons) + 1.2), 3.4), layout="constrained")
         axes = figure.subplots()
         for place, lesson in enumerate(lessons):
-            shares = sorted(100 * s.share for s in course.whole(lesson))
+            shares = sorted(100 * s.share for s in grades.whole(lesson))
             axes.scatter(_swarm_positions(place, shares), shares, s=12, color=DOT, zorder=2)
-        per_lesson = [[100 * s.share for s in course.whole(lesson)] for lesson in lessons]
+        per_lesson = [[100 * s.share for s in grades.whole(lesson)] for lesson in lessons]
         axes.boxplot(
             per_lesson,
             positions=range(len(lessons)),
@@ -46,16 +46,16 @@ def spread(course: Course) -> str:
             capprops={"color": INK},
         )
         axes.set(ylim=(-4, 104), ylabel="% of the points", xlim=(-0.6, len(lessons) - 0.4))
-        axes.set_xticks(range(len(lessons)), [f"{lesson[:2]}\n{_when(course, lesson)}" for lesson in lessons])
+        axes.set_xticks(range(len(lessons)), [f"{lesson[:2]}\n{_when(grades, lesson)}" for lesson in lessons])
         axes.spines[["top", "right"]].set_visible(False)
         return _svg(figure)
 
 
-def in_words(course: Course) -> str:
+def in_words(grades: ClassGrades) -> str:
     """The chart as text, for readers who cannot see it."""
     parts = []
-    for lesson in course.lessons:
-        low, middle, high = quartiles(course.whole(lesson))
+    for lesson in grades.lessons:
+        low, middle, high = quartiles(grades.whole(lesson))
         parts.append(f"{lesson}: median {middle:.0f} % of the points, quartiles {low:.0f} and {high:.0f} %")
     return "; ".join(parts)
 
@@ -68,9 +68,9 @@ def _swarm_positions(place: int, shares: Sequence[float]) -> list[float]:
     ]
 
 
-def _when(course: Course, lesson: str) -> str:
+def _when(grades: ClassGrades, lesson: str) -> str:
     """The median day of submission."""
-    days = sorted(s.handed_in for s in course.submissions if s.lesson == lesson and s.handed_in)
+    days = sorted(s.handed_in for s in grades.submissions if s.lesson == lesson and s.handed_in)
     return days[len(days) // 2].strftime("%d %b") if days else ""
 
 

@@ -17,7 +17,7 @@ from ..grader.verdict import SIGNS
 from ..points import points_text
 from .mistake_texts import MistakeTexts
 from .mistakes import named
-from .model import EXCUSED, Course
+from .model import EXCUSED, ClassGrades
 from .quartiles import quartiles
 from .short_names import shortened
 
@@ -27,29 +27,29 @@ MOST_LINES = 10  # lines per list; the HTML page has all
 BAR = 20  # characters
 
 
-def show_class(course: Course, graders: MistakeTexts, console: Console, *, students: bool = False) -> None:
+def show_class(grades: ClassGrades, graders: MistakeTexts, console: Console, *, students: bool = False) -> None:
     """Print the class report, with what a teacher needs first."""
-    if not course.answers and not course.ungraded:
+    if not grades.answers and not grades.ungraded:
         console.print(
             "Nothing is graded yet: put submissions in submitted/<student>/<lesson>/ and run `grading grade`."
         )
         return
-    _print_open_work(course, console)
-    _print_list("Excused (not in any mean):", _by_student(course.excused), console)
-    signs = [f"{a.student}, {a.lesson}: {a.exercise} {SIGNS[sign]}" for a, sign in course.signs]
+    _print_open_work(grades, console)
+    _print_list("Excused (not in any mean):", _by_student(grades.excused), console)
+    signs = [f"{a.student}, {a.lesson}: {a.exercise} {SIGNS[sign]}" for a, sign in grades.signs]
     _print_list("Code that may be written for the grader (read it):", signs, console)
-    for row in named(course.answers)[:MOST]:
+    for row in named(grades.answers)[:MOST]:
         head = (f"{row.count} × ", (row.name.replace("_", " "), "bold"), f" in {row.exercise} ({row.lesson}")
         console.print(Text.assemble(*head, f"; see “{row.see}”)" if row.see else ")"))
         for sentence in filter(None, graders.explain(row.lesson, row.exercise, row.name)):
             console.print(Padding(Text(sentence), (0, 0, 0, 4)))
-    if course.submissions:
-        console.print(_lessons_table(course))
-    loose = len({(a.student, a.lesson) for a in course.answers if not a.verdict.sandboxed})
+    if grades.submissions:
+        console.print(_lessons_table(grades))
+    loose = len({(a.student, a.lesson) for a in grades.answers if not a.verdict.sandboxed})
     if loose:
         console.print(f"{loose} of these submissions {'was' if loose == 1 else 'were'} graded without the sandbox.")
     if students:
-        for table in _student_tables(course, console.width):
+        for table in _student_tables(grades, console.width):
             console.print(table)
     else:
         console.print(
@@ -58,15 +58,15 @@ def show_class(course: Course, graders: MistakeTexts, console: Console, *, stude
         )
 
 
-def _print_open_work(course: Course, console: Console) -> None:
-    waiting = sorted({(a.student, a.lesson, a.why, a.exercise) for a in course.answers if a.waiting})
+def _print_open_work(grades: ClassGrades, console: Console) -> None:
+    waiting = sorted({(a.student, a.lesson, a.why, a.exercise) for a in grades.answers if a.waiting})
     groups = groupby(waiting, key=lambda item: item[:3])
     lines = [
         f"{student}, {lesson}: {', '.join(item[3] for item in group)}{f' ({why})' if why else ''}"
         for (student, lesson, why), group in groups
     ]
     _print_list("Needs a person, in the formgrader:", lines, console)
-    _print_list("Submitted but not graded (run `grading grade`):", _by_student(course.ungraded), console)
+    _print_list("Submitted but not graded (run `grading grade`):", _by_student(grades.ungraded), console)
 
 
 def _by_student(pairs: Sequence[tuple[str, str]]) -> list[str]:
@@ -83,15 +83,15 @@ def _print_list(head: str, lines: Sequence[str], console: Console) -> None:
             console.print(Text(f"    {line}"))
 
 
-def _lessons_table(course: Course) -> Table:
+def _lessons_table(grades: ClassGrades) -> Table:
     """One row per lesson: the number of grades and the quartiles, also as a bar."""
     table = Table(title="Lessons", box=SIMPLE_HEAD, padding=(0, 1), show_edge=False)
     for head, justify in (("lesson", "left"), ("graded", "right"), ("median", "right"), ("quartiles", "right")):
         table.add_column(head, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("", no_wrap=True)
-    for lesson in course.lessons:
-        there = [s for s in course.submissions if s.lesson == lesson]
-        low, middle, high = quartiles(course.whole(lesson))
+    for lesson in grades.lessons:
+        there = [s for s in grades.submissions if s.lesson == lesson]
+        low, middle, high = quartiles(grades.whole(lesson))
         if math.isnan(middle):
             table.add_row(Text(lesson), str(len(there)), "–", "–", "")
             continue
@@ -108,16 +108,16 @@ def _bar_position(percent: float) -> int:
     return min(BAR, max(0, round(percent / 100 * BAR)))
 
 
-def _student_tables(course: Course, width: int) -> Iterator[Table]:
+def _student_tables(grades: ClassGrades, width: int) -> Iterator[Table]:
     """Tables with one row per student and one column per lesson.
 
     A column's head is the lesson's number if that is unique. Lessons that do not fit next to the names go to another
     table below.
     """
-    points = {(s.student, s.lesson): f"{points_text(s.points)}/{points_text(s.most)}" for s in course.submissions}
-    points |= dict.fromkeys(course.excused, EXCUSED)
-    starred = {(s.student, s.lesson) for s in course.submissions if s.open}
-    students, lessons = sorted({student for student, _ in points}), course.lessons
+    points = {(s.student, s.lesson): f"{points_text(s.points)}/{points_text(s.most)}" for s in grades.submissions}
+    points |= dict.fromkeys(grades.excused, EXCUSED)
+    starred = {(s.student, s.lesson) for s in grades.submissions if s.open}
+    students, lessons = sorted({student for student, _ in points}), grades.lessons
     columns = [
         [head, *_column([(points.get((s, lesson), "–"), (s, lesson) in starred) for s in students])]
         for head, lesson in zip(_column_heads(lessons), lessons, strict=True)

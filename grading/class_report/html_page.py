@@ -16,7 +16,7 @@ from .charts import in_words, spread
 from .item_analysis import FEWEST, Item, items
 from .mistake_texts import MistakeTexts
 from .mistakes import by_family, named, unnamed
-from .model import EXCUSED, Course
+from .model import EXCUSED, ClassGrades
 from .quartiles import quartiles
 from .similarity import COMMON, pairs
 
@@ -25,48 +25,48 @@ MOST_SHOWN = 60  # the table of points is folded if there are more students
 MOST_NAMED = 12  # mistakes to show unfolded
 
 
-def class_page(course: Course, title: str, graders: MistakeTexts) -> str:
+def class_page(grades: ClassGrades, title: str, graders: MistakeTexts) -> str:
     """Render the page as HTML."""
     environment = page_templates(TEMPLATES)
     environment.filters |= {"percent": _percent, "named": _spaced, "counted": _counted}
     environment.globals |= {"shade": _shade, "points_text": points_text}
-    return environment.get_template("class.html.j2").render(_context(course, title, graders))
+    return environment.get_template("class.html.j2").render(_context(grades, title, graders))
 
 
-def _context(course: Course, title: str, graders: MistakeTexts) -> dict[str, Any]:
-    found = list(items(course))
+def _context(grades: ClassGrades, title: str, graders: MistakeTexts) -> dict[str, Any]:
+    found = list(items(grades))
     whole = [item for item in found if not item.criterion]
-    made = named(course.answers)
+    made = named(grades.answers)
     return {
         "title": title,
-        "course": course,
-        "spread": Markup(spread(course)) if course.submissions else "",
-        "in_words": in_words(course),
-        "quartiles": {lesson: quartiles(course.whole(lesson)) for lesson in course.lessons},
-        "handed_in": Counter(s.lesson for s in course.submissions),
-        "lessons": {lesson: [item for item in whole if item.lesson == lesson] for lesson in course.lessons},
-        "criteria": {lesson: [item for item in found if item.lesson == lesson] for lesson in course.lessons},
+        "grades": grades,
+        "spread": Markup(spread(grades)) if grades.submissions else "",
+        "in_words": in_words(grades),
+        "quartiles": {lesson: quartiles(grades.whole(lesson)) for lesson in grades.lessons},
+        "handed_in": Counter(s.lesson for s in grades.submissions),
+        "lessons": {lesson: [item for item in whole if item.lesson == lesson] for lesson in grades.lessons},
+        "criteria": {lesson: [item for item in found if item.lesson == lesson] for lesson in grades.lessons},
         "fewest": FEWEST,
         "weak": [item for item in found if _weak(item)],
         "named": [(row, *graders.explain(row.lesson, row.exercise, row.name)) for row in made],
         "most_named": MOST_NAMED,
-        "ideas": by_family(course.answers),
-        "unnamed": unnamed(course.answers),
-        "waiting": _waiting(course),
-        "concerns": concerns(course),
-        "made_for_the_grader": [(a, SIGNS[sign]) for a, sign in course.signs],
-        "pairs": pairs(course.answers, graders.answers),
+        "ideas": by_family(grades.answers),
+        "unnamed": unnamed(grades.answers),
+        "waiting": _waiting(grades),
+        "concerns": concerns(grades),
+        "made_for_the_grader": [(a, SIGNS[sign]) for a, sign in grades.signs],
+        "pairs": pairs(grades.answers, graders.answers),
         "common": COMMON,
-        "points": {(s.student, s.lesson): s for s in course.submissions},
+        "points": {(s.student, s.lesson): s for s in grades.submissions},
         "excused": EXCUSED,
-        "folded": len(course.students) > MOST_SHOWN,
+        "folded": len(grades.students) > MOST_SHOWN,
     }
 
 
-def _waiting(course: Course) -> dict[tuple[str, str, str], list[str]]:
+def _waiting(grades: ClassGrades) -> dict[tuple[str, str, str], list[str]]:
     """Exercises that need a person, by student, lesson and reason."""
     found: dict[tuple[str, str, str], list[str]] = {}
-    for a in course.answers:
+    for a in grades.answers:
         if a.waiting:
             found.setdefault((a.student, a.lesson, a.reason), []).append(a.exercise)
     return found

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import StatisticsError, correlation, mean
 
-from .model import Answer, Course
+from .model import Answer, ClassGrades
 
 FEWEST = 10
 
@@ -36,12 +36,12 @@ class Item:
     discrimination: float | None
 
 
-def items(course: Course) -> Iterator[Item]:
+def items(grades: ClassGrades) -> Iterator[Item]:
     """Every exercise of the course, each followed by its criteria."""
-    for lesson in course.lessons:
-        judged = [a for a in course.answers if a.lesson == lesson and a.judged]
+    for lesson in grades.lessons:
+        judged = [a for a in grades.answers if a.lesson == lesson and a.judged]
         totals = _totals(judged)
-        for exercise in course.exercises(lesson):
+        for exercise in grades.exercises(lesson):
             found = [a for a in judged if a.exercise == exercise]
             if found:
                 whole = [(a.student, a.verdict.earned, a.verdict.points) for a in found if a.begun]

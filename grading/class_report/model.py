@@ -77,8 +77,8 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Course:
-    """A class.
+class ClassGrades:
+    """The grades of a class.
 
     ungraded  (student, lesson) of submissions without a grade
     excused   (student, lesson) of excuses; their answers and submissions are left out here, so they count in no mean
@@ -116,13 +116,13 @@ class Course:
         """Answers that look like a table or a spy, with each sign of it (`SIGNS`)."""
         return [(a, sign) for a in self.answers for sign in a.verdict.signs if sign in SIGNS]
 
-    def of(self, lessons: Collection[str] | None, students: Collection[str] | None) -> Course:
+    def of(self, lessons: Collection[str] | None, students: Collection[str] | None) -> ClassGrades:
         """Keep only these lessons and students; None or an empty collection keeps all."""
 
         def wanted(student: str, lesson: str) -> bool:
             return (not lessons or lesson in lessons) and (not students or student in students)
 
-        return Course(
+        return ClassGrades(
             [answer for answer in self.answers if wanted(answer.student, answer.lesson)],
             [submission for submission in self.submissions if wanted(submission.student, submission.lesson)],
             [pair for pair in self.ungraded if wanted(*pair)],
@@ -131,7 +131,7 @@ class Course:
             self.order,
         )
 
-    def anonymous(self, secret: str) -> Course:
+    def anonymous(self, secret: str) -> ClassGrades:
         """Replace names by numbers.
 
         Without the secret, the order of the numbers reveals nothing.
@@ -139,7 +139,7 @@ class Course:
         order = sorted(self.students, key=lambda name: hashlib.sha256(f"{secret} {name}".encode()).digest())
         width = len(str(len(order)))
         names = {name: f"student {number:0{width}}" for number, name in enumerate(order, 1)}
-        return Course(
+        return ClassGrades(
             [replace(answer, student=names[answer.student]) for answer in self.answers],
             [replace(submission, student=names[submission.student]) for submission in self.submissions],
             [(names[who], lesson) for who, lesson in self.ungraded],

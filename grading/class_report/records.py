@@ -10,19 +10,19 @@ from typing import Any
 
 from ..points import rounded
 from .mistakes import named
-from .model import EXCUSED, Course
+from .model import EXCUSED, ClassGrades
 from .quartiles import quartiles
 
 NOT_GRADED, NEEDS_A_PERSON, GRADED = "not graded", "needs a person", "graded"
 
 
-def report_records(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
+def report_records(grades: ClassGrades) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each record's name and fields.
 
     Points are None while something needs a person.
     """
-    yield from sorted(_grades(course), key=lambda item: (item[1]["lesson"], item[1]["student"]))
-    for answer in course.answers:
+    yield from sorted(_grades(grades), key=lambda item: (item[1]["lesson"], item[1]["student"]))
+    for answer in grades.answers:
         yield (
             "exercise",
             {
@@ -36,7 +36,7 @@ def report_records(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
                 "mistake": answer.verdict.mistake_names,
             },
         )
-    for row in named(course.answers):
+    for row in named(grades.answers):
         yield (
             "mistake",
             {
@@ -47,9 +47,9 @@ def report_records(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
                 "section": row.see,
             },
         )
-    for lesson in course.lessons:
-        whole = course.whole(lesson)
-        graded = [one for one in course.submissions if one.lesson == lesson]
+    for lesson in grades.lessons:
+        whole = grades.whole(lesson)
+        graded = [one for one in grades.submissions if one.lesson == lesson]
         yield (
             "summary",
             {
@@ -62,11 +62,11 @@ def report_records(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
         )
 
 
-def _grades(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
-    for one in course.submissions:
+def _grades(grades: ClassGrades) -> Iterator[tuple[str, dict[str, Any]]]:
+    for one in grades.submissions:
         status, points = (NEEDS_A_PERSON, None) if one.open else (GRADED, rounded(one.points))
         yield _grade(one.lesson, one.student, status, points, one.most)
-    for pairs, status in ((course.ungraded, NOT_GRADED), (course.excused, EXCUSED)):
+    for pairs, status in ((grades.ungraded, NOT_GRADED), (grades.excused, EXCUSED)):
         for student, lesson in pairs:
             yield _grade(lesson, student, status, None, None)
 

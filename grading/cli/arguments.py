@@ -43,7 +43,7 @@ class Commands:
         summary     one imperative line
         handler     runs the verb, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
         example     a command that works, without `grading`: the last line of the verb's help
-        in_course   whether it needs a course directory, which is then `options.root`
+        in_course   whether it needs a course, which is then `options.course`, and its folder `options.root`
         configured  whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
 
         `main.VERBS` decides where `grading --help` lists the verb.
@@ -60,7 +60,11 @@ class Commands:
         self.summaries[name] = summary
         if in_course:
             verb.add_argument(
-                "--course", type=Path, metavar="DIR", help="course directory (default: this folder or one above it)"
+                "--course",
+                dest="course_folder",
+                type=Path,
+                metavar="DIR",
+                help="course directory (default: this folder or one above it)",
             )
         return verb
 
@@ -146,10 +150,8 @@ def find_selected(options: argparse.Namespace) -> None:
         _find_lesson(options)
         (options.lesson,) = _known_lessons(options.root, [options.lesson], ordinary=True)
     if getattr(options, "demand_students", False) and options.students:
-        from ..coordinator.nbgrader_api import demand_students
-
         options.students = list(dict.fromkeys(options.students))
-        demand_students(options.root, options.students)
+        options.course.demand_students(options.students)
 
 
 def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]:

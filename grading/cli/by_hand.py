@@ -34,7 +34,7 @@ def _reopen(options: argparse.Namespace) -> int:
 
     if not options.because.strip():
         raise StepFailed('--because is empty. Give a reason, such as --because "asked about the second criterion"')
-    names = reopen(options.root, options.student, options.lesson, options.exercise, options.because.strip())
+    names = reopen(options.course, options.student, options.lesson, options.exercise, options.because.strip())
     verb = "is" if len(names) == 1 else "are"
     say(
         f"{options.student}, {options.lesson}: {', '.join(names)} {verb} open again. The points are provisional until "

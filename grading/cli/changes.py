@@ -106,11 +106,10 @@ def _regrade(options: argparse.Namespace) -> int:
         return len(found) > failed and confirmed(options, "write these grades")
 
     written = recalculate(
-        options.root,
+        options.course,
         options.lessons,
         agreed,
         students=options.students,
-        unsandboxed=options.unsandboxed,
         workers=options.workers or cpu_count(),
     )
     if written:
@@ -127,11 +126,10 @@ def _verify_grades(options: argparse.Namespace) -> int:
 
     status = DONE
     for one in verify_grades(
-        options.root,
+        options.course,
         options.lessons,
         students=options.students,
         seed=options.seed,
-        unsandboxed=options.unsandboxed,
         workers=options.workers or cpu_count(),
     ):
         say(one, flush=True)
@@ -145,16 +143,13 @@ def _history(options: argparse.Namespace) -> int:
 
     from ..coordinator.console_tables import show_history
     from ..coordinator.extensions import history
-    from ..coordinator.nbgrader_api import configuration, scores
-    from ..course_dir.course_time import zone_of
 
     past = [
         was
-        for was in history(options.root)
+        for was in history(options.course)
         if was.lesson in options.lessons and (not options.students or was.student in options.students)
     ]
-    zone = zone_of(configuration(options.root))
-    show_history(past, scores(options.root) if past else {}, SafeConsole(), zone)
+    show_history(past, options.course.scores() if past else {}, SafeConsole(), options.course.zone)
     for was in past:
         emit(options, "past grade", **_past(was))
     return DONE
@@ -201,7 +196,7 @@ def _extend(options: argparse.Namespace) -> int:
     from ..coordinator.extensions import extend
 
     more = {"days": options.days, "hours": options.hours, "until": options.until}
-    for line in extend(options.root, options.lesson, options.students, **more, why=options.why):
+    for line in extend(options.course, options.lesson, options.students, **more, why=options.why):
         say(line)
     say(f"Run `grading grade {options.lesson}` to update grades that exist already.")
     return DONE
@@ -210,6 +205,6 @@ def _extend(options: argparse.Namespace) -> int:
 def _excuse(options: argparse.Namespace) -> int:
     from ..coordinator.extensions import excuse
 
-    for line in excuse(options.root, options.lesson, options.students, not options.none, options.why):
+    for line in excuse(options.course, options.lesson, options.students, not options.none, options.why):
         say(line)
     return DONE

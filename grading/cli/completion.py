@@ -100,5 +100,5 @@ COMPLETERS: dict[str, Completer] = {"LESSON": lessons, "STUDENT": students}
 def _root(parsed_args: argparse.Namespace) -> Path:
     from ..course_dir.paths import course_root, open_course
 
-    folder = getattr(parsed_args, "course", None)
+    folder = getattr(parsed_args, "course_folder", None)
     return open_course(folder) if folder else course_root()

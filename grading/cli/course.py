@@ -123,12 +123,12 @@ def _build_lessons(root: Path) -> int:
 
 def _upgrade(directory: Path) -> int:
     from ..coordinator.due_dates import due_dates
-    from ..coordinator.nbgrader_api import configuration
+    from ..course import Course
     from ..course_dir.course_template import upgrade_course
     from ..course_dir.paths import open_course
 
-    root = open_course(directory)
-    for line in upgrade_course(root, due_dates(root), configuration(root).CourseDirectory.get("course_id", "")):
+    course = Course(open_course(directory))
+    for line in upgrade_course(course.root, due_dates(course), course.config.CourseDirectory.get("course_id", "")):
         say(line)
     return 0
 
@@ -138,17 +138,15 @@ def _settings(options: argparse.Namespace) -> int:
 
     from ..coordinator.settings_table import lesson_settings, show_settings, with_defaults
     from ..course_dir.course_config import settings_in_force
-    from ..course_dir.paths import CONFIG
-    from ..nbgrader_plugins.known_traits import demand_known_settings
 
-    demand_known_settings(options.root / CONFIG)
+    options.course.config  # noqa: B018  # raises ConfigFileError for an unknown setting
     found = with_defaults(settings_in_force(options.root))
-    for lesson in lesson_settings(options.root):
+    for lesson in lesson_settings(options.course):
         emit(options, "lesson", **asdict(lesson))
     for setting in found:
         emit(options, "setting", **asdict(setting))
     if not options.json:
-        show_settings(options.root, found, SafeConsole())
+        show_settings(options.course, found, SafeConsole())
     return DONE
 
 
@@ -228,7 +226,7 @@ def _publish(options: argparse.Namespace) -> int:
         from ..plugins.site.build import build_site
 
         site = options.directory / SITE
-        build_site(options.root, site, SafeConsole(), workers=cpu_count(), named=names, source=source)
+        build_site(options.course, site, SafeConsole(), workers=cpu_count(), named=names, source=source)
     return DONE
 
 
@@ -238,5 +236,5 @@ def _site(options: argparse.Namespace) -> int:
     from ..cpu_count import cpu_count
     from ..plugins.site.build import build_site
 
-    build_site(options.root, options.dir, SafeConsole(), workers=options.workers or cpu_count())
+    build_site(options.course, options.dir, SafeConsole(), workers=options.workers or cpu_count())
     return DONE

@@ -48,7 +48,7 @@ def _gradebook(options: argparse.Namespace) -> int:
     from ..coordinator.gradebook_file import write_gradebook
 
     done = write_gradebook(
-        options.root,
+        options.course,
         options.file,
         options.lessons,
         students=options.students,

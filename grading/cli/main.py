@@ -112,6 +112,7 @@ def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> i
     from ..import_blocks import block_slow_imports
 
     block_slow_imports()
+    from ..course import Course
     from ..sandbox import SandboxUnavailable
 
     _stop_on_signals()
@@ -122,8 +123,9 @@ def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> i
                 stack.enter_context(redirect_stdout(sys.stderr))
             _override(options, settings)
             if options.in_course:
-                root = open_course(options.course) if options.course else course_root()
+                root = open_course(options.course_folder) if options.course_folder else course_root()
                 options.root = demand_plain_path(root)
+                options.course = Course(options.root, unsandboxed=getattr(options, "unsandboxed", False))
                 if options.verb not in FOR_OTHERS:
                     stack.enter_context(as_private_as(options.root))
                 find_selected(options)
@@ -146,7 +148,7 @@ def _override(options: argparse.Namespace, settings: list[tuple[str, str, str]])
             f"this verb does not read nbgrader_config.py, so --{'.'.join(settings[0][:2])} would change nothing"
         )
     if settings:
-        from ..nbgrader_plugins.known_traits import parse_settings
+        from ..course_dir.known_settings import parse_settings
 
         overrides.given.merge(parse_settings(settings))
 

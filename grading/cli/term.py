@@ -125,7 +125,7 @@ def _release(options: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
             return NOT_DONE
-    for name, new in release_lessons(options.root, options.lessons, SafeConsole()).items():
+    for name, new in release_lessons(options.course, options.lessons, SafeConsole()).items():
         emit(options, "release", lesson=name, outcome="released" if new else "up to date")
     return DONE
 
@@ -139,12 +139,11 @@ def _grade(options: argparse.Namespace) -> int:
     if problem := exposure(options.root):
         say(f"grading: warning: {problem}", file=sys.stderr)
     outcome = grade_class(
-        options.root,
+        options.course,
         options.lessons,
         SafeConsole(),
         students=options.students,
         again=options.again,
-        unsandboxed=options.unsandboxed,
         workers=options.workers,
         scheduler=options.scheduler,
         dry=options.dry_run,
@@ -200,9 +199,7 @@ def _port(text: str) -> int:
 
 def _emit_grades(options: argparse.Namespace, wanted: Iterable[tuple[str, str]], open_: set[tuple[str, str]]) -> None:
     """Emit the grades of these (lesson, student) pairs."""
-    from ..coordinator.nbgrader_api import scores
-
-    points = scores(options.root)
+    points = options.course.scores()
     for lesson, student in sorted(wanted):
         got, most = points[student, lesson]
         waits = (lesson, student) in open_
@@ -223,7 +220,7 @@ def _feedback(options: argparse.Namespace) -> int:
     from ..coordinator.write_feedback import write_feedback
 
     failed = write_feedback(
-        options.root,
+        options.course,
         options.lessons,
         SafeConsole(),
         students=options.students,
@@ -242,19 +239,19 @@ def _report(options: argparse.Namespace) -> int:
     from ..coordinator.class_data import load_class
     from ..course_dir.seeds import course_seed
 
-    course, graders = load_class(options.root), MistakeTexts(options.root)
-    course = course.of(None if options.every_lesson else options.lessons, options.students)
+    graders = MistakeTexts(options.root)
+    grades = load_class(options.course).of(None if options.every_lesson else options.lessons, options.students)
     if options.anonymous:
-        course = course.anonymous(course_seed(options.root))
+        grades = grades.anonymous(course_seed(options.root))
     if options.html:
-        options.html.write_text(html_page.class_page(course, course.title, graders), encoding="utf-8")
+        options.html.write_text(html_page.class_page(grades, grades.title, graders), encoding="utf-8")
         say(f"{options.html}: written")
     if options.csv:
-        for file in csv_tables.write(course, graders, options.csv):
+        for file in csv_tables.write(grades, graders, options.csv):
             say(f"{file}: written")
     if not options.html and not options.csv:
-        console.show_class(course, graders, SafeConsole(), students=options.students is not None)
-    for record, fields in report_records(course) if options.json else ():
+        console.show_class(grades, graders, SafeConsole(), students=options.students is not None)
+    for record, fields in report_records(grades) if options.json else ():
         emit(options, record, **fields)
     return DONE
 
@@ -269,14 +266,14 @@ def _demo(options: argparse.Namespace) -> int:
 
     if options.all and not options.every_lesson:
         raise UsageError("name lessons or --all, not both")
-    lessons = one_lesson(options.root) if options.every_lesson and not options.all else options.lessons
-    failed = demonstrate(options.root, lessons, SafeConsole())
-    course, graders = load_class(options.root).of(lessons, None), MistakeTexts(options.root)
-    console.show_class(course, graders, SafeConsole(), students=True)
+    lessons = one_lesson(options.course) if options.every_lesson and not options.all else options.lessons
+    failed = demonstrate(options.course, lessons, SafeConsole())
+    grades, graders = load_class(options.course).of(lessons, None), MistakeTexts(options.root)
+    console.show_class(grades, graders, SafeConsole(), students=True)
     page = options.root / "build" / "demo" / "class.html"
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(html_page.class_page(course, course.title, graders), encoding="utf-8")
+    page.write_text(html_page.class_page(grades, grades.title, graders), encoding="utf-8")
     say("Open next:")
-    for path, about in [(page, "the whole class"), *pages_to_open(options.root, lessons[0])]:
+    for path, about in [(page, "the whole class"), *pages_to_open(options.course, lessons[0])]:
         say(f"  {path}  ({about})")
     return NOT_DONE if failed else DONE

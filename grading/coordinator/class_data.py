@@ -7,32 +7,29 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import nbformat
-from nbgrader.api import Grade, Gradebook, SubmittedAssignment
+from nbgrader.api import Grade, SubmittedAssignment
 from nbgrader.coursedir import CourseDirectory
 
-from ..class_report.model import Answer, Course, Submission
-from ..course_dir.course_file import load_course_file
-from ..course_dir.course_time import local, zone_of
-from ..course_dir.lessons import list_lessons
+from ..class_report.model import Answer, ClassGrades, Submission
+from ..course import Course
+from ..course_dir.course_time import local
 from ..gradebook.accommodations import accommodations
 from ..gradebook.grade_inputs import digest_of_text
 from ..gradebook.open_grades import has_open_grades, is_open, reopened, total_points
 from ..gradebook.store import StoredGrade, stored_grades, submissions_of
 from ..grader.verdict import needs_a_person
 from ..notebooks.cells import exercise_named, grade_id
-from .nbgrader_api import configuration, is_registered, ungraded
 
 BY_HAND = "a person grades this answer"
 CHANGED = "graded by hand, but its verdict changed afterwards"
 
 
-def load_class(root: Path) -> Course:
+def load_class(course: Course) -> ClassGrades:
     """Load the course's grades, answers, ungraded submissions and excuses."""
-    config = configuration(root)
-    directory, zone = CourseDirectory(config=config), zone_of(config)
+    directory, zone = course.directory(), course.zone
     answers, submissions, excused = list[Answer](), dict[tuple[str, str], Submission](), list[tuple[str, str]]()
-    if any(is_registered(root, path.name) for path in (root / "release").glob("*")):
-        with Gradebook(directory.db_url, directory.course_id) as gradebook:
+    if any(course.is_registered(path.name) for path in (course.root / "release").glob("*")):
+        with course.gradebook() as gradebook:
             excused += [(row.student, row.lesson) for row in accommodations(gradebook) if row.excused]
             for lesson in [assignment.name for assignment in gradebook.assignments]:
                 graded = list(stored_grades(gradebook, lesson))
@@ -46,9 +43,9 @@ def load_class(root: Path) -> Course:
                     submissions[grade.student, lesson] = _submission(grade, submitted, zone)
     answers.sort(key=lambda row: (row.student, row.lesson))
     rows = [submissions[key] for key in sorted(submissions)]
-    left = [pair for pair in ungraded(root) if pair not in excused]
-    title = load_course_file(root).title or root.name
-    return Course(answers, rows, left, excused, title, list_lessons(root, ordinary=True))
+    left = [pair for pair in course.ungraded() if pair not in excused]
+    title = course.toml.title or course.root.name
+    return ClassGrades(answers, rows, left, excused, title, course.lessons())
 
 
 def _submission(grade: StoredGrade, submitted: SubmittedAssignment, zone: ZoneInfo) -> Submission:

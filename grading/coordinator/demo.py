@@ -13,15 +13,14 @@ from nbformat import NotebookNode
 from rich.console import Console
 from rich.text import Text
 
-from ..course_dir.course_time import shown, zone_of
-from ..course_dir.lessons import list_lessons
+from ..course import Course
+from ..course_dir.course_time import shown
 from ..errors import CourseError
 from ..submitted.evidence import BY_HAND, Origin, text_of
 from ..submitted.submitted_dir import SubmittedFolder
 from .demo_class import CUT_OFF, LATE, MISTAKEN, PREFIX, UNTOUCHED, sample_class
 from .due_dates import due_dates, set_due_dates
 from .grade_class import grade_class
-from .nbgrader_api import configuration, handed_in, open_gradebook
 from .release import release_lessons
 from .write_feedback import write_feedback
 
@@ -34,13 +33,13 @@ SHOWN = {
 }
 
 
-def one_lesson(root: Path) -> list[str]:
+def one_lesson(course: Course) -> list[str]:
     """The lesson that the demonstration grades if none is named."""
-    names = list_lessons(root)
+    names = course.lessons(ordinary=False)
     return [PREFERRED] if PREFERRED in names else names[:1]
 
 
-def demonstrate(root: Path, names: Sequence[str], console: Console) -> int:
+def demonstrate(course: Course, names: Sequence[str], console: Console) -> int:
     """Release lessons, then hand in and grade a sample class.
 
     Grades one submission first, so that there is a page to read while the others are graded. Writes feedback too.
@@ -49,36 +48,36 @@ def demonstrate(root: Path, names: Sequence[str], console: Console) -> int:
     if not names:
         raise CourseError("the course has no lesson to show: `grading new-lesson NAME` makes one")
     begun = time.monotonic()
-    release_lessons(root, names, console)
+    release_lessons(course, names, console)
     for name in names:
-        due = lesson_due(root, name, console)
+        due = lesson_due(course, name, console)
         new = [
             student
-            for student, notebook in sample_class(root, name)
-            if hand_in_sample(root, name, student, _file(student, notebook), _time(student, due))
+            for student, notebook in sample_class(course.root, name)
+            if hand_in_sample(course, name, student, _file(student, notebook), _time(student, due))
         ]
         console.print(f"{name}: {len(new)} sample submissions handed in" if new else f"{name}: sample class reused")
-    first = root / _page(MISTAKEN, names[0])
+    first = course.root / _page(MISTAKEN, names[0])
     if not first.exists():
-        grade_class(root, names[:1], console, students={MISTAKEN})
-        write_feedback(root, names[:1], console, students={MISTAKEN})
+        grade_class(course, names[:1], console, students={MISTAKEN})
+        write_feedback(course, names[:1], console, students={MISTAKEN})
         if first.exists():
             took = time.monotonic() - begun
             console.print(Text(f"First graded page, after {took:.0f} seconds: {first}", style="bold"), soft_wrap=True)
-    return len(grade_class(root, names, console).failed) + write_feedback(root, names, console)
+    return len(grade_class(course, names, console).failed) + write_feedback(course, names, console)
 
 
-def pages_to_open(root: Path, lesson: str) -> Iterator[tuple[Path, str]]:
+def pages_to_open(course: Course, lesson: str) -> Iterator[tuple[Path, str]]:
     """Files to open, with a description each: feedback pages and the notebook."""
     for student, about in SHOWN.items():
-        if (page := root / _page(student, lesson)).exists():
+        if (page := course.root / _page(student, lesson)).exists():
             yield page, about
-    yield root / "release" / lesson / f"{lesson}.ipynb", "the notebook that students get"
+    yield course.root / "release" / lesson / f"{lesson}.ipynb", "the notebook that students get"
 
 
-def hand_in_sample(root: Path, lesson: str, student: str, text: str, when: datetime) -> bool:
+def hand_in_sample(course: Course, lesson: str, student: str, text: str, when: datetime) -> bool:
     """Write a sample file and its time; returns whether anything changed. Files from anybody else stay."""
-    folder = SubmittedFolder(root, root / "submitted" / student / lesson, student, lesson)
+    folder = SubmittedFolder(course.root, course.root / "submitted" / student / lesson, student, lesson)
     contents = {lesson: io.BytesIO(text.encode())}
     there = folder.origin(contents)
     if folder.holds(contents) or (there is not None and there.channel == BY_HAND):
@@ -100,18 +99,18 @@ def _time(student: str, due: datetime) -> datetime:
     return due + (timedelta(hours=30) if student == LATE else timedelta(hours=-3))
 
 
-def lesson_due(root: Path, lesson: str, console: Console) -> datetime:
+def lesson_due(course: Course, lesson: str, console: Console) -> datetime:
     """The lesson's due date.
 
     Sets one if the lesson has none and only sample students have handed it in, so that one of them is late.
     """
-    for line in set_due_dates(root, [lesson]):
+    for line in set_due_dates(course, [lesson]):
         console.print(line)
-    if found := due_dates(root).get(lesson):
+    if found := due_dates(course).get(lesson):
         return found.replace(tzinfo=UTC)
     due = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=2)
-    if all(student.startswith(PREFIX) for student in handed_in(root, lesson)):
-        with open_gradebook(root) as gradebook:
+    if all(student.startswith(PREFIX) for student in course.students_in_submitted(lesson)):
+        with course.gradebook() as gradebook:
             gradebook.update_or_create_assignment(lesson, duedate=due.replace(tzinfo=None))
-        console.print(f"{lesson}: due {shown(due, zone_of(configuration(root)))}, for this demonstration")
+        console.print(f"{lesson}: due {shown(due, course.zone)}, for this demonstration")
     return due

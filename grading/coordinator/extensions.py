@@ -6,26 +6,25 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from ..course_dir.course_time import after, by_the_clock, parse_local, shown, zone_of
+from ..course import Course
+from ..course_dir.course_time import after, by_the_clock, parse_local, shown
 from ..errors import StepFailed
 from ..gradebook.accommodations import Accommodation, accommodations, grant
 from ..gradebook.history import PastGrade, past_grades
 from ..gradebook.late_rules import in_words
-from .nbgrader_api import configuration, is_registered, open_gradebook
 
 
-def history(root: Path) -> list[PastGrade]:
+def history(course: Course) -> list[PastGrade]:
     """All replaced grades."""
-    with open_gradebook(root) as gradebook:
+    with course.gradebook() as gradebook:
         return list(past_grades(gradebook))
 
 
 def extend(
-    root: Path,
+    course: Course,
     lesson: str,
     students: Sequence[str],
     *,
@@ -39,9 +38,9 @@ def extend(
     Yields one line per student. Raises StepFailed, and changes nothing, for an unknown student or lesson, a lesson
     without a due date, or an invalid time.
     """
-    zone = zone_of(configuration(root))
-    with open_gradebook(root) as gradebook:
-        before = _accommodations_of(root, gradebook, lesson, students)
+    zone = course.zone
+    with course.gradebook() as gradebook:
+        before = _accommodations_of(course, gradebook, lesson, students)
         due = gradebook.find_assignment(lesson).duedate
         if due is None:
             raise StepFailed(
@@ -66,24 +65,26 @@ def extend(
             yield f"{accommodation.student}, {lesson}: {new_deadline}"
 
 
-def excuse(root: Path, lesson: str, students: Sequence[str], granted: bool, why: str = "") -> Iterator[str]:
+def excuse(course: Course, lesson: str, students: Sequence[str], granted: bool, why: str = "") -> Iterator[str]:
     """Excuse students from a lesson, or cancel their excuses.
 
     Yields one line per student. Raises StepFailed for an unknown student or lesson.
     """
-    zone = zone_of(configuration(root))
-    with open_gradebook(root) as gradebook:
-        for accommodation in _accommodations_of(root, gradebook, lesson, students):
+    zone = course.zone
+    with course.gradebook() as gradebook:
+        for accommodation in _accommodations_of(course, gradebook, lesson, students):
             grant(gradebook, replace(accommodation, excused=granted, why=why or accommodation.why), zone)
             yield f"{accommodation.student}, {lesson}: {'excused; it does not count' if granted else 'counts'}"
 
 
-def _accommodations_of(root: Path, gradebook: Gradebook, lesson: str, students: Sequence[str]) -> list[Accommodation]:
+def _accommodations_of(
+    course: Course, gradebook: Gradebook, lesson: str, students: Sequence[str]
+) -> list[Accommodation]:
     """The current accommodations of these students.
 
     Raises StepFailed for an unknown student or lesson.
     """
-    if not is_registered(root, lesson):
+    if not course.is_registered(lesson):
         raise StepFailed(f"the gradebook has no lesson {lesson}: run `grading release {lesson}` first")
     there = {student.id for student in gradebook.students}
     if strange := [student for student in students if student not in there]:

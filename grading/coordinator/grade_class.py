@@ -13,19 +13,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from pathlib import Path
 
-from nbgrader.coursedir import CourseDirectory
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 from sqlalchemy.exc import SQLAlchemyError
-from traitlets.config import Config
 
 from ..class_report.short_names import shortened
-from ..course_dir.lessons import list_lessons
+from ..course import Course
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, ClusterLost
 from ..extras import demand_extra
@@ -36,7 +33,6 @@ from ..stopped import tell_if_stopped
 from .agreement import disagreements
 from .due_dates import set_due_dates
 from .executors import Workers, threads
-from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading, open_gradebook
 from .progress import log_above, progress_bars, seconds_each, show_failures
 from .schedule import Plan, plan_grading, put_in_place, run_plan
 
@@ -84,13 +80,12 @@ class ClassOutcome:
 
 
 def grade_class(
-    root: Path,
+    course: Course,
     names: Collection[str],
     console: Console,
     *,
     students: Container[str] | None = None,
     again: bool = False,
-    unsandboxed: bool = False,
     workers: int = 0,
     scheduler: str = "",
     dry: bool = False,
@@ -104,51 +99,49 @@ def grade_class(
     dry        only show what would be graded, and why
     report     as in `ClassOutcome`
 
-    Raises SandboxUnavailable, and grades nothing, if this machine cannot confine student code, unless `unsandboxed` or
-    the course's configuration says to grade without the sandbox, or a cluster grades. Raises CourseLocked if another
-    process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster fails. In all cases
-    finished grades are kept.
+    Raises SandboxUnavailable, and grades nothing, if this machine cannot confine student code, unless the course is
+    graded without the sandbox, or a cluster grades. Raises CourseLocked if another process grades this course,
+    CannotWrite if grades cannot be written, ClusterLost if the cluster fails. In all cases finished grades are kept.
     """
     if scheduler:
         demand_extra("cluster", "Grading on a cluster")
-    config = configuration(root, unsandboxed=unsandboxed)
-    if config.JudgedExecute.get("unsandboxed", False):
+    if not course.sandboxed:
         console.print("Without the sandbox: student code can do everything that you can, and every grade is marked.")
     elif not dry and not scheduler:
         require()
-    coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
+    outcome = ClassOutcome(report)
     begun = datetime.now(UTC).replace(tzinfo=None)  # as in the gradebook
     by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
     with (
-        tell_if_stopped(lambda: _kept_grades(root, outcome, begun)),
-        exclusive(root),
+        tell_if_stopped(lambda: _kept_grades(course, outcome, begun)),
+        exclusive(course.root),
         progress_bars(console) as progress,
         log_above(progress.console),
         by as executors,
     ):
-        lessons = list_lessons(root, names, ordinary=True)
+        lessons = course.lessons(names)
         if not names:
-            _name_unknown_folders(root, lessons, progress.console)
-        for line in set_due_dates(root, lessons):
+            _name_unknown_folders(course, lessons, progress.console)
+        for line in set_due_dates(course, lessons):
             progress.console.print(line)
         for name in lessons:
-            chosen = [who for who in handed_in(root, name) if students is None or who in students]
-            if chosen and not is_registered(root, name):
+            chosen = [who for who in course.students_in_submitted(name) if students is None or who in students]
+            if chosen and not course.is_registered(name):
                 outcome.add_failed(name, "", "is not released yet, so it cannot be graded: run `grading release`")
-            elif chosen and (problems := disagreements(root, name)):
+            elif chosen and (problems := disagreements(course, name)):
                 outcome.add_failed(name, "", f"is not graded. {' '.join(problems)}")
             elif chosen:
                 if not dry:
-                    put_in_place(coursedir, name, chosen)
-                plan = plan_grading(coursedir, config, name, chosen, again=again)
+                    put_in_place(course, name, chosen)
+                plan = plan_grading(course, name, chosen, again=again)
                 for student, reasons in plan.reasons.items():
                     outcome.announce(name, student, reasons)
                 if dry:
                     _show_plan(plan, progress.console)
                 else:
-                    _grade_lesson(plan, config, executors, progress, outcome)
+                    _grade_lesson(plan, course, executors, progress, outcome)
     if outcome.graded or outcome.up_to_date:
-        open_ = {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}
+        open_ = {(lesson, student) for student, lesson, _ in course.needs_manual_grading()}
         outcome.open = open_.intersection([*outcome.graded, *outcome.up_to_date])
     if not dry and (outcome.graded or outcome.failed):
         console.print(_table(outcome))
@@ -172,18 +165,18 @@ def _table(outcome: ClassOutcome) -> Table:
     return table
 
 
-def _name_unknown_folders(root: Path, lessons: list[str], console: Console) -> None:
+def _name_unknown_folders(course: Course, lessons: list[str], console: Console) -> None:
     """Name the folders in submitted/ that belong to no lesson, with what to do about each."""
-    folders = [path for path in sorted((root / "submitted").glob("*/*/")) if not path.name.startswith(".")]
+    folders = [path for path in sorted((course.root / "submitted").glob("*/*/")) if not path.name.startswith(".")]
     others = {path.name: path for path in folders if path.name not in lessons}
     for name, path in others.items():
-        if is_registered(root, name):
-            told = f"{name}: an ordinary nbgrader assignment; run `nbgrader autograde {shlex.quote(name)}` to grade it"
+        if course.is_registered(name):
+            line = f"{name}: an ordinary nbgrader assignment; run `nbgrader autograde {shlex.quote(name)}` to grade it"
         else:
             near = get_close_matches(name.lower(), lessons, 1)
             remedy = f"; if you mean {near[0]}, rename the folder" if near else ""
-            told = f"{path.relative_to(root)}: not graded, because there is no lesson {name}{remedy}"
-        console.print(Text(told), soft_wrap=True)
+            line = f"{path.relative_to(course.root)}: not graded, because there is no lesson {name}{remedy}"
+        console.print(Text(line), soft_wrap=True)
 
 
 def _show_plan(plan: Plan, console: Console) -> None:
@@ -198,7 +191,7 @@ def _cluster(address: str) -> AbstractContextManager[Workers]:
     return cluster(address)
 
 
-def _grade_lesson(plan: Plan, config: Config, workers: Workers, progress: Progress, outcome: ClassOutcome) -> None:
+def _grade_lesson(plan: Plan, course: Course, workers: Workers, progress: Progress, outcome: ClassOutcome) -> None:
     name = plan.lesson
     for student in plan.up_to_date:
         outcome.add_up_to_date(name, student)
@@ -216,7 +209,7 @@ def _grade_lesson(plan: Plan, config: Config, workers: Workers, progress: Progre
             progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
 
         try:
-            run_plan(plan, config, workers, done)
+            run_plan(plan, course.config, workers, done)
         except ClusterLost as error:
             raise ClusterLost(f"{error}. {_kept_message(outcome)}") from error
         except (OSError, SQLAlchemyError) as error:
@@ -232,12 +225,12 @@ def _write_error(error: Exception) -> str:
     return "the disk is full" if full else " ".join(str(getattr(error, "orig", error)).split())
 
 
-def _kept_grades(root: Path, outcome: ClassOutcome, begun: datetime) -> str:
+def _kept_grades(course: Course, outcome: ClassOutcome, begun: datetime) -> str:
     """Say how much is kept when grading stops.
 
     Asks the gradebook, since the last grade may be written but not reported yet.
     """
-    with open_gradebook(root) as gradebook:
+    with course.gradebook() as gradebook:
         new = [grade for grade in stored_grades(gradebook) if grade.graded_at >= begun]
     number = sum((grade.lesson, grade.student) in outcome.planned for grade in new)
     return (

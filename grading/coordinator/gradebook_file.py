@@ -18,11 +18,11 @@ from nbgrader.api import MissingEntry
 
 from course.notebook.warm_ups import counts
 
+from ..course import Course
 from ..errors import StepFailed
 from ..points import rounded
 from ..safe_csv import write_rows
 from .class_data import load_class
-from .nbgrader_api import open_gradebook
 
 EXCUSED = "EX"
 
@@ -38,7 +38,7 @@ class GradebookFile:
 
 
 def write_gradebook(
-    root: Path,
+    course: Course,
     to: Path,
     lessons: Sequence[str],
     *,
@@ -56,10 +56,10 @@ def write_gradebook(
     In a total, a lesson that was not handed in counts as 0 points. A lesson does not count if the student is excused or
     has no final points yet, and a warm-up never does. Raises StepFailed if none of these lessons is released.
     """
-    course, done = load_class(root), GradebookFile()
-    found = {(one.lesson, one.student): one for one in course.submissions}
-    excused, ungraded = ({(lesson, who) for who, lesson in pairs} for pairs in (course.excused, course.ungraded))
-    with open_gradebook(root) as gradebook:
+    grades, done = load_class(course), GradebookFile()
+    found = {(one.lesson, one.student): one for one in grades.submissions}
+    excused, ungraded = ({(lesson, who) for who, lesson in pairs} for pairs in (grades.excused, grades.ungraded))
+    with course.gradebook() as gradebook:
         most = {}
         for lesson in lessons:
             try:

@@ -13,17 +13,15 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbgrader.api import Gradebook, SubmittedNotebook
-from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
+from ..course import Course
 from ..course_dir.course_time import after, zone_of
-from ..course_dir.lessons import list_lessons
 from ..errors import StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
 from ..gradebook.accommodations import accommodations
@@ -42,7 +40,6 @@ from .agreement import demand_agreement
 from .due_dates import due_dates_tried
 from .executors import pool
 from .gradebook_writer import Writer, time_of
-from .nbgrader_api import configuration, is_registered
 from .schedule import not_graded, task_of
 from .submission import GradedNotebook, GradingTask, grade
 from .verify_grades import otherwise, verdicts_in
@@ -90,12 +87,11 @@ class _LessonRegrade:
 
 
 def recalculate(
-    root: Path,
+    course: Course,
     names: Iterable[str],
     agreed: Callable[[list[GradeChange]], bool],
     *,
     students: Container[str] | None = None,
-    unsandboxed: bool = False,
     workers: int = 1,
 ) -> int:
     """Regrade what is out of date; returns how many grades were written.
@@ -105,21 +101,19 @@ def recalculate(
     Starts no judge if only a due date, an extension or the late policy changed.
 
     Locks the course. Raises CourseLocked. Raises SandboxUnavailable if a judge is needed and this machine cannot
-    confine student code, unless `unsandboxed` or the course's configuration allows grading without a sandbox. Raises
-    StepFailed if release, source and graders of a lesson disagree.
+    confine student code, unless the course is graded without the sandbox. Raises StepFailed if release, source and
+    graders of a lesson disagree.
     """
-    config = configuration(root, unsandboxed=unsandboxed)
     regrades, found, written = list[_LessonRegrade](), list[GradeChange](), 0
     nothing = "No grade was changed. The comparison is lost; run the same command again."
-    with exclusive(root), tell_if_stopped(lambda: nothing), pool(workers) as executor:
-        lessons = list_lessons(root, names, ordinary=True)
-        demand_agreement(root, lessons)
-        with due_dates_tried(root, lessons) as keep:
+    with exclusive(course.root), tell_if_stopped(lambda: nothing), pool(workers) as executor:
+        lessons = course.lessons(names)
+        demand_agreement(course, lessons)
+        with due_dates_tried(course, lessons) as keep:
             for lesson in lessons:
-                if is_registered(root, lesson):
-                    regrades.append(
-                        _LessonRegrade(lesson_freshness(CourseDirectory(config=config), config, lesson), config)
-                    )
+                if course.is_registered(lesson):
+                    standing = lesson_freshness(course.directory(), course.config, lesson)
+                    regrades.append(_LessonRegrade(standing, course.config))
                     found += _regrade_lesson(regrades[-1], students, executor)
             if agreed(found):
                 keep()

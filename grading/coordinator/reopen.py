@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from pathlib import Path
 
 from nbgrader.api import MissingEntry
 
+from ..course import Course
 from ..errors import StepFailed
 from ..gradebook import history, open_grades
 from ..gradebook.lock import exclusive
 from ..gradebook.store import stored_grades
 from ..notebooks.cells import exercise_named
-from .nbgrader_api import is_registered, open_gradebook
 
 
-def reopen(root: Path, student: str, lesson: str, exercise: str, because: str) -> list[str]:
+def reopen(course: Course, student: str, lesson: str, exercise: str, because: str) -> list[str]:
     """Reopen one exercise or question of a graded submission; returns the names.
 
     `exercise`: "" for all of the lesson's.
@@ -24,10 +23,10 @@ def reopen(root: Path, student: str, lesson: str, exercise: str, because: str) -
     The history keeps the old points and the reason. Raises StepFailed for an unknown name or a missing grade,
     CourseLocked while the course is being graded.
     """
-    if not is_registered(root, lesson):
+    if not course.is_registered(lesson):
         raise StepFailed(f"the gradebook has no lesson {lesson}: run `grading release {lesson}` first")
     opened = list[str]()
-    with exclusive(root), open_gradebook(root) as gradebook:
+    with exclusive(course.root), course.gradebook() as gradebook:
         grades = list(stored_grades(gradebook, lesson, student))
         try:
             submission = gradebook.find_submission(lesson, student)

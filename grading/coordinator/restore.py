@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from nbgrader.coursedir import CourseDirectory
-
+from ..course import Course
 from ..errors import StepFailed
 from ..gradebook.lock import exclusive
 from ..submitted.replaced import Replaced, bring_back, list_replaced
 from ..submitted.submitted_dir import submitted_folder
-from .nbgrader_api import configuration
 
 
-def restore(root: Path, student: str, lesson: str, at: str = "") -> Replaced:
+def restore(course: Course, student: str, lesson: str, at: str = "") -> Replaced:
     """Restore the files that were replaced last, or those replaced at a given time.
 
     `at`: a time from `list_replaced`. Raises StepFailed, CourseLocked.
     """
-    with exclusive(root):
-        found = list_replaced(root, student, lesson)
+    with exclusive(course.root):
+        found = list_replaced(course.root, student, lesson)
         if not found:
             raise StepFailed(f"no submission of {lesson} by {student} was replaced")
         chosen = [replaced for replaced in found if at in ("", replaced.at)]
@@ -27,6 +23,6 @@ def restore(root: Path, student: str, lesson: str, at: str = "") -> Replaced:
             raise StepFailed(
                 f"no submission was replaced at {at}. The times are {', '.join(replaced.at for replaced in found)}"
             )
-        folder = submitted_folder(CourseDirectory(config=configuration(root)), student, lesson)
-        bring_back(root, folder.folder, chosen[0], folder.origin())
+        folder = submitted_folder(course.directory(), student, lesson)
+        bring_back(course.root, folder.folder, chosen[0], folder.origin())
         return chosen[0]

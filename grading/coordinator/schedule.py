@@ -29,6 +29,7 @@ from grading.nbgrader_plugins.execute import lesson_freshness, warm_mistakes
 from grading.notebooks.submitted_file import MAX_BYTES
 from grading.sandbox import SandboxUnavailable
 
+from ..course import Course
 from ..submitted.file_names import printable
 from ..submitted.submitted_dir import choose_file, note_on_choice, submitted_folder
 from .executors import Workers
@@ -56,15 +57,15 @@ class Plan:
     missing: dict[str, str] = field(default_factory=dict)
 
 
-def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, students: list[str], *, again: bool) -> Plan:
+def plan_grading(course: Course, lesson: str, students: list[str], *, again: bool) -> Plan:
     """Decide which of these submissions to grade.
 
     Raises MissingEntry if the lesson is not released.
     """
-    plan = Plan(lesson, lesson_freshness(coursedir, config, lesson))
+    plan = Plan(lesson, lesson_freshness(course.directory(), course.config, lesson))
     for student in students:
         try:
-            _notebook(coursedir, lesson, student)
+            _notebook(plan.standing.coursedir, lesson, student)
             why = plan.standing.stale_reasons(student)
         except NotHandedIn as reason:
             plan.missing[student] = str(reason)
@@ -79,8 +80,9 @@ def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, studen
     return plan
 
 
-def put_in_place(coursedir: CourseDirectory, lesson: str, students: Iterable[str]) -> None:
+def put_in_place(course: Course, lesson: str, students: Iterable[str]) -> None:
     """Give the file that counts the lesson's name, in each folder. Planning reports where none counts."""
+    coursedir = course.directory()
     for student in students:
         with suppress(NotHandedIn, OSError):
             submitted_folder(coursedir, student, lesson).put_in_place(coursedir)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -12,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ..authoring.student_install import Delivery
+from ..course import Course
 from ..course_dir.course_config import Setting
-from ..course_dir.course_file import load_course_file
 from ..course_dir.lesson_marks import points_asked
-from ..course_dir.lessons import COURSE_FILE, list_lessons
+from ..course_dir.lessons import COURSE_FILE
 from ..course_dir.paths import CONFIG
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..nbgrader_plugins.late_policy import LatePolicy
@@ -56,29 +55,28 @@ class LessonSettings:
     given: Sequence[str]
 
 
-def lesson_settings(root: Path) -> list[LessonSettings]:
+def lesson_settings(course: Course) -> list[LessonSettings]:
     """The lessons in the course's order. Raises CourseFileError."""
-    course, found = load_course_file(root), []
-    for name in list_lessons(root):
-        change, due = course.change(name), course.due(name)
+    found = []
+    for name in course.lessons(ordinary=False):
+        change, due = course.toml.change(name), course.toml.due(name)
         when = f"{due:%Y-%m-%d %H:%M %Z}" if due else ""
-        points = points_asked(root, name, change)
+        points = points_asked(course.root, name, change)
         changed = [exercise for exercise in points if exercise in change.points]
         found.append(LessonSettings(name, when, points, changed, sorted(change.left_out)))
     return found
 
 
-def show_settings(root: Path, found: Sequence[Setting], console: Console) -> None:
+def show_settings(course: Course, found: Sequence[Setting], console: Console) -> None:
     """Print the course's title, its lessons, and every setting with its source."""
-    course = load_course_file(root)
-    if course.title:
-        console.print(Text(course.title, style="bold"))
+    if course.toml.title:
+        console.print(Text(course.toml.title, style="bold"))
     lessons = Table("lesson", "due", "points", "differs", box=SIMPLE_HEAD, title="Lessons", title_justify="left")
     lessons.columns[2].justify = "right"
-    for one in lesson_settings(root):
+    for one in lesson_settings(course):
         differs = [f"{exercise}: {points_text(one.points[exercise])} points" for exercise in one.changed]
         differs += [f"{exercise}: left out" for exercise in one.given]
-        attempts = course.attempts_of(one.lesson)
+        attempts = course.toml.attempts_of(one.lesson)
         differs += filter(None, [in_words(attempts), "the best submission counts" if attempts.counts == BEST else ""])
         lessons.add_row(Text(one.lesson), one.due, points_text(sum(one.points.values())), Text(", ".join(differs)))
     console.print(lessons)
@@ -86,7 +84,7 @@ def show_settings(root: Path, found: Sequence[Setting], console: Console) -> Non
     for setting in found:
         settings.add_row(Text(setting.name), Text(str(setting.value), overflow="fold"), setting.source)
     console.print(settings)
-    if not (root / COURSE_FILE).exists():
+    if not (course.root / COURSE_FILE).exists():
         console.print(
             f"There is no {COURSE_FILE}: every value is from {CONFIG}. Run `grading init --upgrade .` to write one."
         )

@@ -16,12 +16,12 @@ from pathlib import Path
 from nbgrader.api import Base
 from sqlalchemy import create_engine, insert, select
 
+from ..course import Course
 from ..course_dir.fingerprints import fingerprint_file
 from ..course_dir.lesson_base import write_lessons
 from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import FILE
 from ..errors import CourseError
-from .nbgrader_api import open_gradebook
 
 TRIAL = ".migrating-"  # prefix of the folders
 PARTS = ("source", "grader_tests", "release")
@@ -30,62 +30,63 @@ ABOUT_STUDENTS = frozenset({"student", "submitted_assignment", "submitted_notebo
 SETTINGS = ("*.py", "*.toml", f"{FILE}*")
 
 
-def clear_trials(root: Path) -> None:
+def clear_trials(course: Course) -> None:
     """Remove the folders that a killed process left."""
-    for left in root.glob(f"{TRIAL}*"):
+    for left in course.root.glob(f"{TRIAL}*"):
         shutil.rmtree(left)
 
 
 @contextmanager
-def trial_course(root: Path) -> Iterator[Path]:
+def trial_course(course: Course) -> Iterator[Course]:
     """Copy everything that grading needs, with the gradebook as an SQLite file."""
-    with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as folder:
-        trial = Path(folder)
-        _copy_settings(root, trial)
-        with (trial / CONFIG).open("a", encoding="utf-8") as settings:
-            settings.write(f"\nc.CourseDirectory.db_url = {copy_gradebook(root, trial / 'gradebook.db')!r}\n")
+    with tempfile.TemporaryDirectory(prefix=TRIAL, dir=course.root) as folder:
+        trial = Course(Path(folder))
+        _copy_settings(course, trial)
+        with (trial.root / CONFIG).open("a", encoding="utf-8") as settings:
+            settings.write(f"\nc.CourseDirectory.db_url = {copy_gradebook(course, trial.root / 'gradebook.db')!r}\n")
         for part in PARTS:
-            if (root / part).is_dir():
-                shutil.copytree(root / part, trial / part, ignore=shutil.ignore_patterns("__pycache__"))
+            if (course.root / part).is_dir():
+                shutil.copytree(course.root / part, trial.root / part, ignore=shutil.ignore_patterns("__pycache__"))
         for part in ("submitted", "autograded"):
-            if (root / part).is_dir():
-                shutil.copytree(root / part, trial / part, symlinks=True, copy_function=_link_or_copy)
+            if (course.root / part).is_dir():
+                shutil.copytree(course.root / part, trial.root / part, symlinks=True, copy_function=_link_or_copy)
         yield trial
 
 
 @contextmanager
-def trial_lessons(root: Path, lessons: Mapping[str, str]) -> Iterator[Path]:
-    """Make a course with the settings of the one in `root` and these lessons.
+def trial_lessons(course: Course, lessons: Mapping[str, str]) -> Iterator[Course]:
+    """Make a course with this one's settings and these lessons.
 
     Its path is new, so no module of it has been imported before.
     """
-    with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as folder:
-        _copy_settings(root, Path(folder))
-        write_lessons(Path(folder), lessons)
-        fingerprint_file(Path(folder)).add(fingerprint_file(root).read())
-        yield Path(folder)
+    with tempfile.TemporaryDirectory(prefix=TRIAL, dir=course.root) as folder:
+        trial = Course(Path(folder))
+        _copy_settings(course, trial)
+        write_lessons(trial.root, lessons)
+        fingerprint_file(trial.root).add(fingerprint_file(course.root).read())
+        yield trial
 
 
-def failed_builds(course: Path, names: Iterable[str]) -> dict[str, str]:
+def failed_builds(course: Course, names: Iterable[str]) -> dict[str, str]:
     """Build these lessons; returns the reason for each that fails."""
     from ..authoring.build import build_lesson  # imports torch
 
     failed = {}
     for name in names:
         try:
-            build_lesson(course, name)
+            build_lesson(course.root, name)
         except (CourseError, FileNotFoundError) as error:
-            failed[name] = str(error).replace(f"{course}/", "")
+            failed[name] = str(error).replace(f"{course.root}/", "")
     return failed
 
 
-def _copy_settings(root: Path, trial: Path) -> None:
+def _copy_settings(course: Course, trial: Course) -> None:
     for pattern in SETTINGS:
-        for path in root.glob(pattern):
-            shutil.copy2(path, trial)
+        for path in course.root.glob(pattern):
+            shutil.copy2(path, trial.root)
 
 
-def copy_gradebook(root: Path, target: Path, *, grades: bool = True) -> str:
+def copy_gradebook(course: Course, target: Path, *, grades: bool = True) -> str:
     """Copy the course's gradebook to a file; returns the file's URL.
 
     grades  whether to copy the students and their grades, too, beside the released lessons
@@ -94,7 +95,7 @@ def copy_gradebook(root: Path, target: Path, *, grades: bool = True) -> str:
     """
     engine = create_engine(f"sqlite:///{target}")
     Base.metadata.create_all(engine)
-    with open_gradebook(root) as gradebook, engine.begin() as copy:
+    with course.gradebook() as gradebook, engine.begin() as copy:
         for table in Base.metadata.sorted_tables:
             if table.name in ABOUT_STUDENTS and not grades:
                 continue

@@ -11,13 +11,11 @@ import copy
 from collections.abc import Container, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import nbformat
-from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from ..course_dir.lessons import list_lessons
+from ..course import Course
 from ..course_dir.seeds import find_seed
 from ..gradebook.store import StoredGrade
 from ..grader.verdict import ExerciseVerdict
@@ -27,7 +25,6 @@ from ..notebooks.verdict_cell import is_autograded, verdict_of
 from ..points import points_text, rounded
 from ..sandbox import SandboxUnavailable, require
 from .executors import pool
-from .nbgrader_api import configuration, is_registered
 from .schedule import not_graded, task_of
 from .submission import GradedNotebook, grade
 
@@ -56,40 +53,38 @@ class Regraded:
 
 
 def verify_grades(
-    root: Path,
+    course: Course,
     names: Iterable[str],
     *,
     students: Container[str] | None = None,
     seed: str = "",
-    unsandboxed: bool = False,
     workers: int = 1,
 ) -> Iterator[Regraded]:
     """Compute the grades of these lessons again and compare.
 
     seed  id of a seed to use instead of the recorded one
 
-    Raises SandboxUnavailable if this machine cannot confine student code, unless `unsandboxed` or the course's
-    configuration allows grading without a sandbox.
+    Raises SandboxUnavailable if this machine cannot confine student code, unless the course is graded without the
+    sandbox.
     """
-    config = configuration(root, unsandboxed=unsandboxed)
-    if not config.JudgedExecute.get("unsandboxed", False):
+    if course.sandboxed:
         require()
     with pool(workers) as executor:
-        for lesson in list_lessons(root, names, ordinary=True):
-            if is_registered(root, lesson):
-                yield from _verify_lesson(root, config, lesson, students, seed, executor)
+        for lesson in course.lessons(names):
+            if course.is_registered(lesson):
+                yield from _verify_lesson(course, lesson, students, seed, executor)
 
 
 def _verify_lesson(
-    root: Path, config: Config, lesson: str, students: Container[str] | None, seed: str, executor: Executor
+    course: Course, lesson: str, students: Container[str] | None, seed: str, executor: Executor
 ) -> Iterator[Regraded]:
-    coursedir = CourseDirectory(config=config)
-    now = lesson_freshness(coursedir, config, lesson)
+    coursedir = course.directory()
+    now = lesson_freshness(coursedir, course.config, lesson)
     chosen = [stored for student, stored in sorted(now.grades.items()) if students is None or student in students]
     begun = []
     for stored in chosen:
         try:
-            as_then = _with_secret(config, find_seed(seed or _seed_of(stored), root, now.execute.secret))
+            as_then = _with_secret(course.config, find_seed(seed or _seed_of(stored), course.root, now.execute.secret))
             standing = lesson_freshness(coursedir, as_then, lesson)
             begun.append((stored, standing, executor.submit(grade, task_of(standing, as_then, stored.student))))
         except LookupError as error:

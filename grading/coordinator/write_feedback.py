@@ -8,23 +8,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Iterable
 from concurrent.futures import Executor, as_completed
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
 from ..class_report.short_names import shortened
-from ..course_dir.lessons import list_lessons
+from ..course import Course
 from ..cpu_count import cpu_count
 from ..errors import StepFailed
 from ..stopped import tell_if_stopped
+from .converters import generate_feedback
 from .executors import pool
-from .nbgrader_api import feedback, handed_in, is_registered
 from .progress import describe_error, progress_bars, seconds_each, show_failures
 
 
 def write_feedback(
-    root: Path,
+    course: Course,
     names: Iterable[str],
     console: Console,
     *,
@@ -50,18 +49,18 @@ def write_feedback(
         return f"{len(written)} pages are written; run the same command again to write the rest."
 
     with tell_if_stopped(kept), progress_bars(console) as progress, pool(workers or cpu_count()) as executor:
-        for name in list_lessons(root, names, ordinary=True):
-            chosen = [who for who in handed_in(root, name, "autograded") if students is None or who in students]
-            if chosen and not is_registered(root, name):
+        for name in course.lessons(names):
+            chosen = [who for who in course.students_in_autograded(name) if students is None or who in students]
+            if chosen and not course.is_registered(name):
                 failed += [f"{name} is not released yet, so it has no feedback: run `grading release`"]
             else:
-                failed += _write_pages(root, name, chosen, executor, progress, done)
+                failed += _write_pages(course, name, chosen, executor, progress, done)
     show_failures(failed, console)
     return len(failed)
 
 
 def _write_pages(
-    root: Path,
+    course: Course,
     name: str,
     students: list[str],
     executor: Executor,
@@ -73,7 +72,7 @@ def _write_pages(
     The messages are in the order of students. Calls `done` for each page.
     """
     row, begun, failed = progress.add_task(f"{name}: feedback", total=len(students)), time.monotonic(), dict[str, str]()
-    pages = {executor.submit(feedback, root, name, student): student for student in students}
+    pages = {executor.submit(generate_feedback, course, name, student): student for student in students}
     for page in as_completed(pages):
         student = pages[page]
         try:

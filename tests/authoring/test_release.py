@@ -24,6 +24,7 @@ from grading.authoring.check_data_files import build_examples
 from grading.authoring.lesson_text import read_lesson
 from grading.authoring.student_repo import stale_releases
 from grading.coordinator.release import release_lessons
+from grading.course import Course
 from grading.course_dir.lessons import MUSEUM
 from grading.errors import BuildError
 from grading.exercises.lesson import load_lesson
@@ -117,7 +118,7 @@ def test_a_release_parses_each_lessons_text_once(tmp_path, monkeypatch):
         text.write_text(text.read_text() + f"\n# %% [markdown]\n# {tmp_path}\n")
     parse = jupytext.reads
     monkeypatch.setattr(jupytext, "reads", lambda text, **how: parsed.append(text) or parse(text, **how))
-    assert release_lessons(root, TINY_LESSONS, Console(quiet=True)) == dict.fromkeys(TINY_LESSONS, True)
+    assert release_lessons(Course(root), TINY_LESSONS, Console(quiet=True)) == dict.fromkeys(TINY_LESSONS, True)
     assert not stale_releases(root, TINY_LESSONS)
     assert sorted(parsed) == sorted((root / "source" / f"{name}.py").read_text() for name in TINY_LESSONS)
     read_lesson(text).cells.clear()

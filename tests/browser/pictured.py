@@ -15,7 +15,7 @@ import nbformat
 import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from grading.class_report.model import Answer, Course, Submission
+from grading.class_report.model import Answer, ClassGrades, Submission
 from grading.coordinator.demo_class import sample_class as sample_notebooks
 from grading.exercises.lesson import load_lesson
 from grading.feedback import page as feedback
@@ -91,7 +91,7 @@ def feedback_page() -> str:
     return str(next(feedback.run(request, nbformat.writes(notebook).encode(), None))["page"])
 
 
-def sample_class(students: int = STUDENTS) -> Course:
+def sample_class(students: int = STUDENTS) -> ClassGrades:
     """Students whose answers to one lesson are drawn from those that are known."""
     drawn, when = random.Random(0), datetime(2026, 10, 1, tzinfo=UTC)
     answers, submissions = [], []
@@ -104,7 +104,7 @@ def sample_class(students: int = STUDENTS) -> Course:
         answers += own
         points, most = sum(one.verdict.earned for one in own), sum(one.verdict.points for one in own)
         submissions.append(Submission(student, LESSON, points, most, when))
-    return Course(answers, submissions)
+    return ClassGrades(answers, submissions)
 
 
 @contextmanager

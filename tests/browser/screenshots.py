@@ -23,6 +23,7 @@ from rich.console import Console
 
 from grading.class_report.html_page import class_page
 from grading.class_report.mistake_texts import MistakeTexts
+from grading.course import Course
 from grading.course_dir.lessons import MUSEUM
 from grading.course_dir.paths import CONFIG
 from grading.plugins.site.build import build_site
@@ -136,7 +137,7 @@ def _site(course: Path) -> Path:
         shutil.copytree(ROOT / "release" / name, course / "release" / name)
     shutil.copytree(ROOT / "docs" / "site", course / "docs" / "site")
     shutil.copy(ROOT / "docs" / "course.md", course / "docs")
-    return build_site(course, course / "site", Console(quiet=True), workers=1).parent
+    return build_site(Course(course), course / "site", Console(quiet=True), workers=1).parent
 
 
 if __name__ == "__main__":

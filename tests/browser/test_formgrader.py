@@ -15,8 +15,9 @@ from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, expect
 
+from grading.coordinator.converters import autograde, generate_feedback
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import autograde, feedback
+from grading.course import Course
 from grading.errors import StepFailed
 
 from ..support.corpus import cases, selected_cases
@@ -42,8 +43,8 @@ def teacher(
     hand_in(root, LESSON, HONEST, release)
     for student in [HONEST, *(case.hand_in(root) for case in selected_cases(request))]:
         try:
-            autograde(root, LESSON, student)
-            feedback(root, LESSON, student)
+            autograde(Course(root), LESSON, student)
+            generate_feedback(Course(root), LESSON, student)
         except StepFailed as error:  # then that case fails by itself
             print(student, error)
     with opening(root, LESSON, HONEST, browser, tmp_path_factory.mktemp("home")) as made:
@@ -66,7 +67,7 @@ def test_the_feedback_on_it_does_nothing(teacher, case):
 
 def test_a_name_that_is_html_is_told_and_never_reaches_the_gradebook(teacher):
     with pytest.raises(StepFailed, match="nbgrader does not accept a student id with"):
-        autograde(teacher.root, LESSON, STRANGE)
+        autograde(Course(teacher.root), LESSON, STRANGE)
     with Gradebook(f"sqlite:///{teacher.root / 'gradebook.db'}", "attention") as gradebook:
         assert STRANGE not in {student.id for student in gradebook.students}
 

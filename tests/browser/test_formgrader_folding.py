@@ -10,6 +10,7 @@ from rich.console import Console
 
 from course.report import MARKS
 from grading.coordinator.grade_class import grade_class
+from grading.course import Course
 
 from ..support.by_hand_lesson import (
     ANSWER,
@@ -37,7 +38,7 @@ def teacher(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
     root = course_by_hand(tmp_path_factory.mktemp("folding") / "course")
     for student in ("ada", "bob", "cleo", "dan"):  # cleo's and dan's points are changed by a test each, in any order
         hand_in_by_hand(root, student)
-    assert not grade_class(root, [LESSON], Console(quiet=True), unsandboxed=True).failed
+    assert not grade_class(Course(root, unsandboxed=True), [LESSON], Console(quiet=True)).failed
     for student in ("bob", "dan"):
         grade_by_hand(root, student, {ANSWER: 3, CODE: 4, TASK: 1, WHY: 2})
     with opening(root, LESSON, "bob", browser, tmp_path_factory.mktemp("home")) as made:
@@ -129,7 +130,7 @@ def test_a_reopened_exercise_can_be_settled_as_it_is(teacher):
 def test_lesson_02_is_one_screen(released_course, browser, tmp_path):
     root = released_course("02_softmax")
     submit(root, "02_softmax", "ada")
-    assert not grade_class(root, ["02_softmax"], Console(quiet=True), unsandboxed=True, students=["ada"]).failed
+    assert not grade_class(Course(root, unsandboxed=True), ["02_softmax"], Console(quiet=True), students=["ada"]).failed
     with opening(root, "02_softmax", "ada", browser, tmp_path) as teacher:
         page = opened(teacher, "ada")
         assert page.evaluate("document.documentElement.scrollHeight") <= SCREEN["height"]

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from grading.authoring.build import build_lesson
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import scores
+from grading.course import Course
 
 from ..support.course_builder import TINY, TINY_LESSONS, build_course, solved_notebook
 from .serving import BIN, TOKEN, foreign_requests, patient, serving
@@ -105,7 +105,7 @@ def test_a_teacher_goes_the_whole_road_in_the_formgrader(course, teacher):
     page.reload()
     expect(points).to_have_value("2")
     expect(comment).to_have_value("Typed from your printout.")
-    assert scores(course) == {("ada", LESSON): (5, 5), ("bob", LESSON): (2, 5)}
+    assert Course(course).scores() == {("ada", LESSON): (5, 5), ("bob", LESSON): (2, 5)}
 
     bob = row(page, f"manage_submissions/{LESSON}", "text=bob")
     expect(bob.locator(".status")).to_have_text("graded")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from grading.coordinator.nbgrader_api import scores
+from grading.course import Course
 from grading.gradebook.lock import exclusive
 
 from ..support import kill_graders
@@ -62,7 +62,7 @@ def test_all_that_is_new_is_graded_at_a_press(course, page, place):
     expect(panel.get_by_role("listitem")).to_have_text(
         re.compile("gus: No 01_double.ipynb was handed in, but essay.txt")
     )
-    given = {student: points for (student, _), (points, _) in scores(course).items()}
+    given = {student: points for (student, _), (points, _) in Course(course).scores().items()}
     assert given == {student: points for student, (_, points) in kill_graders.CLASS.items()}
 
     page.reload()
@@ -82,7 +82,7 @@ def test_what_is_stopped_goes_on_and_who_is_at_work_is_told(course, page):
     expect(panel.get_by_role("status")).to_contain_text(re.compile(r"[1-5] of 7 graded …"))
     stop.click()
     expect(panel.locator("pre")).to_contain_text(re.compile(r"stopped\. \d of \d submissions are graded and kept"))
-    assert 0 < len(scores(course)) < len(kill_graders.CLASS)
+    assert 0 < len(Course(course).scores()) < len(kill_graders.CLASS)
     start.click()
     expect(panel.get_by_role("status")).to_contain_text(" graded.")
-    assert scores(course).keys() == {(student, kill_graders.LESSON) for student in kill_graders.CLASS}
+    assert Course(course).scores().keys() == {(student, kill_graders.LESSON) for student in kill_graders.CLASS}

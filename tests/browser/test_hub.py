@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from grading.coordinator.nbgrader_api import scores
+from grading.course import Course
 from grading.plugins.hub.watch_state import FILE
 
 from ..support.course_builder import TINY, TINY_LESSONS, build_course
@@ -187,7 +187,9 @@ def test_students_submit_and_find_their_feedback_and_the_teacher_the_points(hub,
         page.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click()
         expect(page.locator("#submitted_assignments_list")).to_contain_text(LESSON)
     _until(lambda: json.loads((hub.course / FILE).read_text())["released"] == 2)
-    assert scores(hub.course) == {(student, LESSON): (points, 5.0) for student, (_, points) in STUDENTS.items()}
+    assert Course(hub.course).scores() == {
+        (student, LESSON): (points, 5.0) for student, (_, points) in STUDENTS.items()
+    }
     for student, (_, points) in STUDENTS.items():
         page = lists[student]
         page.locator("#refresh_assignments_list").click()

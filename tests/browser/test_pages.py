@@ -13,8 +13,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from course.harness.sentences import split_sentence
 from course.report import MARKS, Example, Report, Row
 from course.report_html import to_html
+from grading.coordinator.converters import autograde, generate_feedback
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
-from grading.coordinator.nbgrader_api import autograde, feedback
+from grading.course import Course
 from grading.exercises.lesson import load_lesson
 
 from .axe import violations
@@ -58,8 +59,8 @@ def returned(released_course, browser: Browser) -> Path:
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     exercises = load_lesson(ROOT / "grader_tests" / LESSON)
     hand_in(root, LESSON, student, write_answers(release, {**correct_answers(exercises, 0), **ANSWERS}))
-    autograde(root, LESSON, student)
-    feedback(root, LESSON, student)
+    autograde(Course(root), LESSON, student)
+    generate_feedback(Course(root), LESSON, student)
     return root / "feedback" / student / LESSON / f"{LESSON}.html"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from grading.coordinator.nbgrader_api import open_gradebook
+from grading.course import Course
 
 from ..support.review_course import DOUBLE, ESSAY, LESSON, STUB, WHY, make_review_course
 from .axe import violations
@@ -91,7 +91,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 
 def given(root: Path, cell: str = WHY) -> dict[str, tuple[float | None, str | None]]:
     """Student -> points by hand and comment, as nbgrader has them."""
-    with open_gradebook(root) as gradebook:
+    with Course(root).gradebook() as gradebook:
         found = {}
         for submission in gradebook.assignment_submissions(LESSON):
             student = submission.student.id
@@ -203,7 +203,7 @@ def test_the_list_of_answers_grows_and_shrinks_and_keeps_rows_that_stay_the_same
 
 def test_a_conflict_with_one_of_a_group_leaves_the_others_to_be_graded(course, address, open_page):
     page = open_page(address, looks=False)
-    with open_gradebook(course) as formgrader:
+    with Course(course).gradebook() as formgrader:
         row = formgrader.find_grade(WHY, LESSON, LESSON, "s01")
         row.manual_score, row.needs_manual_grade = 1, False
         formgrader.db.commit()
@@ -215,7 +215,7 @@ def test_a_conflict_with_one_of_a_group_leaves_the_others_to_be_graded(course, a
 
 
 def test_the_formgraders_grade_is_shown(course, open_page):
-    with open_gradebook(course) as formgrader:
+    with Course(course).gradebook() as formgrader:
         row = formgrader.find_grade(WHY, LESSON, LESSON, "s05")
         row.manual_score, row.needs_manual_grade = 1.75, False
         formgrader.find_comment(WHY, LESSON, LESSON, "s05").manual_comment = "From the formgrader."

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import Browser, expect
 from rich.console import Console
 
+from grading.course import Course
 from grading.course_dir.paths import CONFIG
 from grading.plugins.site.build import build_site
 
@@ -66,7 +67,7 @@ def site(browser, tmp_path_factory):
         new_code_cell("from course import check\n\ndef softmax(x):\n    return x\n\ncheck(softmax)"),
     ]
     nbformat.write(new_notebook(cells=cells), root / "release" / "01_alike" / "01_alike.ipynb")
-    return build_site(root, root / "site", Console(quiet=True), workers=1).parent
+    return build_site(Course(root), root / "site", Console(quiet=True), workers=1).parent
 
 
 def opened(browser: Browser, site, name="01_alike", *, width=1280, theme="light"):

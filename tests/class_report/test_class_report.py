@@ -22,7 +22,7 @@ from grading.class_report.html_page import class_page
 from grading.class_report.item_analysis import items
 from grading.class_report.mistake_texts import MistakeTexts
 from grading.class_report.mistakes import by_family, named, unnamed
-from grading.class_report.model import Answer, Course, Submission
+from grading.class_report.model import Answer, ClassGrades, Submission
 from grading.class_report.similarity import pairs
 from grading.grader.verdict import CriterionVerdict, ExerciseVerdict, needs_a_person
 
@@ -59,7 +59,7 @@ def answer(student: str, found: ExerciseVerdict, lesson: str = "01_double", **mo
     return Answer(student, lesson, None if open_ else found.earned, found, open_, **more)
 
 
-def course(*answers: Answer, ungraded: Any = ()) -> Course:
+def course(*answers: Answer, ungraded: Any = ()) -> ClassGrades:
     """The submissions that hold these answers."""
     whose = dict.fromkeys((a.student, a.lesson) for a in answers)
     submissions = []
@@ -68,10 +68,10 @@ def course(*answers: Answer, ungraded: Any = ()) -> Course:
         points, most = sum(a.points or 0 for a in own), sum(a.verdict.points for a in own)
         waits = any(a.points is None for a in own)
         submissions.append(Submission(student, lesson, points, most, datetime(2026, 10, 1, tzinfo=UTC), waits))
-    return Course(answers, submissions, ungraded)
+    return ClassGrades(answers, submissions, ungraded)
 
 
-def in_terminal(of: Course, graders: MistakeTexts, *, width: int = 80, students: bool = False) -> str:
+def in_terminal(of: ClassGrades, graders: MistakeTexts, *, width: int = 80, students: bool = False) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=False)
     show_class(of, graders, console, students=students)
     return console.file.getvalue()
@@ -352,7 +352,7 @@ def test_the_tables_hold_what_the_page_shows_and_no_formula(graders, tmp_path):
 
 def test_signs_of_a_table_or_a_spy_are_for_the_teacher(graders):
     spied = answer("eve", verdict(0, signs=["spy", "made up by a judge"]))
-    course = Course([spied, answer("ada", verdict())], [Submission("eve", "01_double", 0, 5)])
+    course = ClassGrades([spied, answer("ada", verdict())], [Submission("eve", "01_double", 0, 5)])
     said = io.StringIO()
     show_class(course, graders, Console(file=said, width=200))
     for text in (said.getvalue(), class_page(course, "A class", graders)):

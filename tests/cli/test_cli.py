@@ -17,7 +17,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from grading.cli import main
-from grading.coordinator.nbgrader_api import grades, scores
+from grading.course import Course
 from grading.course_dir.paths import NoCourseError, course_root
 from grading.grader.local import find_exercise
 from grading.sandbox import grants
@@ -111,7 +111,7 @@ def test_the_nearest_course_above_the_current_folder_is_used(course, tmp_path, g
     below = course / "submitted" / "ada"
     assert course_root(below) == course
     assert grading(below, "grade", ONE)[0] == 0
-    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
     inner = build_course(below / "another")
     assert course_root(inner / "source") == inner
 
@@ -153,7 +153,7 @@ def test_report_needs_no_gradebook_and_no_activated_environment(tmp_path, gradin
 
 def test_the_road_by_verbs(course, grading):
     assert grading(course, "grade", ONE)[0] == 0
-    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
     assert grading(course, "feedback")[0] == 0
     assert (course / "feedback" / "ada" / ONE / f"{ONE}.html").exists()
     status, told, _ = grading(course, "report", "--students")
@@ -176,7 +176,7 @@ def test_the_exit_status_reports_a_submission_that_cannot_be_graded(course, grad
     status, told, _ = grading(course, "grade")
     assert status == 2
     assert f"{ONE}, bob: No {ONE}.ipynb was handed in. Hand in {ONE}.ipynb." in " ".join(told.split())
-    assert scores(course)["ada", ONE] == (5, 5)
+    assert Course(course).scores()["ada", ONE] == (5, 5)
 
 
 def test_the_exit_status_of_doctor_shows_whether_a_sandbox_is_available(course, grading):
@@ -213,7 +213,7 @@ def test_nothing_is_graded_without_a_sandbox(course):
     assert done.stderr.count("--unsandboxed") == 2
     assert "Traceback" not in done.stderr
     assert not (course / "autograded").exists()
-    assert scores(course) == {}
+    assert Course(course).scores() == {}
 
 
 @pytest.mark.full
@@ -221,7 +221,7 @@ def test_nothing_is_graded_without_a_sandbox(course):
 def test_a_change_of_lateness_alone_is_shown_and_written_without_a_judge(course, grading):
     """No judge can start here, so none was needed."""
     assert grading(course, "grade", ONE)[0] == 0
-    before = grades(course)
+    before = Course(course).verdicts()
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_assignment(ONE, duedate="2026-11-20 23:59:00 UTC")
     (course / "submitted" / "ada" / ONE / "timestamp.txt").write_text("2026-11-21 08:00:00 UTC")
@@ -229,13 +229,13 @@ def test_a_change_of_lateness_alone_is_shown_and_written_without_a_judge(course,
     shown = without_sandbox(course, half)
     assert "ends with 0" in shown.stdout, shown.stderr
     assert "late penalty: 0 before, 2.5 now" in shown.stdout
-    assert scores(course) == {("ada", ONE): (5, 5)}, "it is only shown"
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}, "it is only shown"
     done = without_sandbox(course, f"{half} --yes", f"grade {ONE} --LatePolicy.policy=zero")
     assert (
         done.stdout.count("ends with 0") == 1 and "grade 01_double --LatePolicy.policy=zero ends with 2" in done.stdout
     )
-    assert scores(course) == {("ada", ONE): (2.5, 5)}
-    assert grades(course) == before, "the verdicts are those that were"
+    assert Course(course).scores() == {("ada", ONE): (2.5, 5)}
+    assert Course(course).verdicts() == before, "the verdicts are those that were"
     assert "5" in grading(course, "history", ONE)[1]
     (course / "autograded" / "ada" / ONE / f"{ONE}.ipynb").unlink()
     assert "ends with 2" in without_sandbox(course, half).stdout, "more than lateness has changed"
@@ -247,8 +247,8 @@ def test_unsandboxed_grades_without_a_sandbox_and_marks_every_grade(course, grad
     done = without_sandbox(course, "grade --unsandboxed")
     assert "grade --unsandboxed ends with 0" in done.stdout, done.stderr
     assert "Without the sandbox" in done.stdout
-    assert scores(course) == {("ada", ONE): (5, 5)}
-    assert [found.verdict.sandboxed for found in grades(course)] == [False]
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
+    assert [found.verdict.sandboxed for found in Course(course).verdicts()] == [False]
     grading(course, "feedback")
     page = (course / "feedback" / "ada" / ONE / f"{ONE}.html").read_text()
     assert "Graded without the sandbox." in page
@@ -258,6 +258,6 @@ def test_unsandboxed_grades_without_a_sandbox_and_marks_every_grade(course, grad
 @pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 def test_unsandboxed_marks_grades_and_grading_again_uses_the_sandbox(course, grading):
     assert grading(course, "grade", "--unsandboxed")[0] == 0
-    assert [found.verdict.sandboxed for found in grades(course)] == [False]
+    assert [found.verdict.sandboxed for found in Course(course).verdicts()] == [False]
     assert grading(course, "grade", "--again")[0] == 0
-    assert [found.verdict.sandboxed for found in grades(course)] == [True]
+    assert [found.verdict.sandboxed for found in Course(course).verdicts()] == [True]

@@ -10,6 +10,7 @@ import pytest
 
 from grading.cli import main
 from grading.cli.arguments import find_selected
+from grading.course import Course
 from grading.course_dir.paths import CONFIG
 from grading.errors import CourseError, StepFailed, UsageError
 
@@ -29,7 +30,7 @@ def selected(tmp_path: Path) -> Selected:
 
     def select(text: str) -> argparse.Namespace:
         options = main.make_parser().parse_args(text.split())
-        options.root = tmp_path
+        options.root, options.course = tmp_path, Course(tmp_path)
         find_selected(options)
         return options
 

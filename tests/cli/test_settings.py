@@ -10,12 +10,12 @@ from traitlets.config import Config
 
 from grading import extras
 from grading.cli import main
-from grading.coordinator.nbgrader_api import configuration
+from grading.course import Course
 from grading.course_dir import overrides
 from grading.course_dir.course_config import load_config
+from grading.course_dir.known_settings import parse_settings, unknown_settings
 from grading.errors import MissingExtra, SettingError
 from grading.extras import demand_extra
-from grading.nbgrader_plugins.known_traits import parse_settings, unknown_traits
 
 from ..support.course_builder import TINY_LESSONS, add_config, build_course
 
@@ -37,11 +37,11 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_command_line_overrides_the_course_for_one_command_only(course):
     add_config(course, "c.LatePolicy.policy = 'zero'\nc.LatePolicy.most = 0.5")
     assert main.main(["report", "--LatePolicy.policy=half", "--Delivery.solutions=['*']"]) == 0
-    config = configuration(course)
+    config = Course(course).config
     assert (config.LatePolicy.policy, config.LatePolicy.most) == ("half", 0.5)
     assert config.Delivery.solutions == ["*"]
     assert main.main(["report"]) == 0
-    assert configuration(course).LatePolicy.policy == "zero"
+    assert Course(course).config.LatePolicy.policy == "zero"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_all_settings_of_a_new_course_and_of_its_own_plugins_are_known(course):
         "c.AssignLatePenalties.plugin_class = 'our_rule.OurRule'\nc.OurRule.days = 2\nc.OurRule.dais = 2\n"
         "c.Delivery.repositry = 'x'",
     )
-    assert unknown_traits(load_config(course)) == [
+    assert unknown_settings(load_config(course)) == [
         "OurRule has no setting dais; did you mean OurRule.days?",
         "Delivery has no setting repositry; did you mean Delivery.repository?",
     ]

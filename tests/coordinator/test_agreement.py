@@ -19,8 +19,8 @@ from grading.authoring.check_data import export_lesson
 from grading.cli.main import main
 from grading.coordinator.agreement import disagreements
 from grading.coordinator.due_dates import due_dates
-from grading.coordinator.nbgrader_api import grades, scores
 from grading.coordinator.release import release_lessons
+from grading.course import Course
 
 from ..support.course_builder import build_course, submit
 
@@ -36,7 +36,7 @@ def course(tmp_path: Path, sandboxed: None) -> Path:
 
 @pytest.mark.full
 def test_a_released_lesson_agrees(course):
-    assert disagreements(course, LESSON) == []
+    assert disagreements(Course(course), LESSON) == []
 
 
 def test_changed_points_are_graded_only_after_a_release(course_of_three, sandboxed, capsys):
@@ -52,16 +52,16 @@ def test_changed_points_are_graded_only_after_a_release(course_of_three, sandbox
         assert "double has 8 points in source/01_double.py with course.toml, 5 in the release" in told
         assert "Run `grading release 01_double`, then grade." in told
         assert "halve has 6 points in source/02_halve.py with course.toml, 5 in the release" in told
-        assert scores(course)["ada", LESSON] == (5, 5)
-    release_lessons(course, [LESSON, OTHER], Console(quiet=True))
+        assert Course(course).scores()["ada", LESSON] == (5, 5)
+    release_lessons(Course(course), [LESSON, OTHER], Console(quiet=True))
     assert main(["grade", "--course", str(course)]) == 0
-    assert (scores(course)["ada", LESSON], scores(course)["ada", OTHER]) == ((8, 8), (6, 6))
-    assert {(c.student, c.verdict.earned, c.verdict.points) for c in grades(course, LESSON)} == {
+    assert (Course(course).scores()["ada", LESSON], Course(course).scores()["ada", OTHER]) == ((8, 8), (6, 6))
+    assert {(c.student, c.verdict.earned, c.verdict.points) for c in Course(course).verdicts(LESSON)} == {
         ("ada", 8, 8),
         ("bob", 0, 8),
         ("cem", 5, 8),  # 3 of 5 before
     }
-    (verdict,) = (cell.verdict for cell in grades(course, OTHER))
+    (verdict,) = (cell.verdict for cell in Course(course).verdicts(OTHER))
     assert (verdict.earned, [c.points for c in verdict.criteria]) == (6, [4, 2])  # of 6 as 3 and 2 are of 5
 
 
@@ -78,7 +78,7 @@ def test_check_data_has_the_points_of_the_text_and_the_shares_of_the_criteria(tm
 
 def test_an_exercise_without_graders_is_named(course):
     shutil.rmtree(course / "grader_tests" / LESSON / "double")
-    assert disagreements(course, LESSON) == [
+    assert disagreements(Course(course), LESSON) == [
         "01_double: source/01_double.py has the exercise double, grader_tests/01_double does not. Add it there."
     ]
 
@@ -106,6 +106,6 @@ def test_due_dates_are_copied_to_the_gradebook(course, capsys):
     (course / "course.toml").write_text(
         f'timezone = "Europe/Berlin"\n[[lesson]]\nname = "{LESSON}"\ndue = 2026-11-20 23:59:00\n'
     )
-    release_lessons(course, [LESSON], Console())
-    assert str(due_dates(course)[LESSON]) == "2026-11-20 22:59:00"
+    release_lessons(Course(course), [LESSON], Console())
+    assert str(due_dates(Course(course))[LESSON]) == "2026-11-20 22:59:00"
     assert "01_double: due 2026-11-20 23:59 CET (course.toml)" in capsys.readouterr().out

@@ -21,8 +21,9 @@ from rich.console import Console
 from traitlets.config import Config
 
 from grading.cli import main
+from grading.coordinator.converters import autograde, generate_feedback
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import autograde, configuration, feedback, scores
+from grading.course import Course
 from grading.nbgrader_plugins import csv_exporters
 
 from ..support.by_hand_lesson import (
@@ -86,12 +87,12 @@ def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCanvas]:
 
 
 def regrade(root: Path, **options: bool) -> None:
-    assert not grade_class(root, [LESSON], Console(quiet=True), **options).failed
+    assert not grade_class(Course(root), [LESSON], Console(quiet=True), **options).failed
 
 
 def exported(root: Path, name: str, provisional: bool) -> list[dict[str, str]]:
     """The rows of one of our exporters."""
-    file, config = root / f"{name}.csv", configuration(root)
+    file, config = root / f"{name}.csv", Course(root).config
     config[name] = Config(provisional=provisional)
     exporter = getattr(csv_exporters, name)(config=config, to=str(file))
     directory = CourseDirectory(config=config)
@@ -112,10 +113,10 @@ def totals(root: Path, there: FakeCanvas, capsys: pytest.CaptureFixture[str], *m
     found["html"] = starred.rstrip("*")
     with open("tables/students.csv", encoding="utf-8-sig", newline="") as file:
         found["csv"] = next(row["points"] for row in csv.DictReader(file) if row["student"] == "ada")
-    feedback(root, LESSON, "ada")
+    generate_feedback(Course(root), LESSON, "ada")
     page = (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
     found["feedback"] = re.search(r'<p class="total"><b>([\d.]+)</b> of 15 points', page)[1]
-    found["scores"] = f"{scores(root)['ada', LESSON][0]:g}"
+    found["scores"] = f"{Course(root).scores()['ada', LESSON][0]:g}"
     provisional = bool(more)
     rows = exported(root, "GradesCsvExporter", provisional)
     found["grades.csv"] = next(row["score"] for row in rows if row["student_id"] == "ada")
@@ -224,7 +225,7 @@ def test_grading_again_keeps_manual_points_and_reopens_only_changed_answers(cour
     contract.write_text(contract.read_text().replace("normal(3, 5)", "normal(3, 6)"))
     regrade(course)
     assert open_cells(course, "ada") == set()
-    assert scores(course)["ada", LESSON] == (12.5, 15)
+    assert Course(course).scores()["ada", LESSON] == (12.5, 15)
 
     hand_in_by_hand(course, "ada", essay="Another essay.")
     regrade(course)
@@ -240,7 +241,7 @@ def test_grading_again_keeps_manual_points_and_reopens_only_changed_answers(cour
 
 
 def page_of(root: Path, student: str) -> str:
-    feedback(root, LESSON, student)
+    generate_feedback(Course(root), LESSON, student)
     return (root / "feedback" / student / LESSON / f"{LESSON}.html").read_text()
 
 
@@ -276,9 +277,9 @@ def test_an_answer_that_a_person_looks_at_again_counts_once_in_the_total(course,
 @pytest.mark.full("autogrades like its neighbours")
 def test_nbgraders_own_command_keeps_manual_points_too(course):
     grade_by_hand(course, "ada", POINTS)
-    autograde(course, LESSON, "ada", again=True, config=configuration(course, unsandboxed=True))
+    autograde(Course(course), LESSON, "ada", again=True)
     assert open_cells(course, "ada") == set()
-    assert scores(course)["ada", LESSON] == (12.5, 15)
+    assert Course(course).scores()["ada", LESSON] == (12.5, 15)
 
 
 @pytest.mark.full("autogrades like its neighbours")

@@ -6,8 +6,9 @@ import pytest
 from rich.console import Console
 
 from grading.cli import main
-from grading.coordinator.nbgrader_api import autograde, feedback, scores
+from grading.coordinator.converters import autograde, generate_feedback
 from grading.coordinator.write_feedback import write_feedback
+from grading.course import Course
 
 from ..support.course_builder import TINY_LESSONS, build_and_release, build_course, grade_lesson, submit
 
@@ -26,10 +27,10 @@ def test_every_step_works_there(tmp_path, monkeypatch, sandboxed, name):
     build_and_release(root, ONE)
     submit(root, ONE, "ada")
     grade_lesson(root, ONE)
-    assert scores(root) == {("ada", ONE): (5, 5)}
-    assert not write_feedback(root, [ONE], Console(quiet=True))
-    assert autograde(root, ONE, "ada", again=True)
-    feedback(root, ONE, "ada")
+    assert Course(root).scores() == {("ada", ONE): (5, 5)}
+    assert not write_feedback(Course(root), [ONE], Console(quiet=True))
+    assert autograde(Course(root), ONE, "ada", again=True)
+    generate_feedback(Course(root), ONE, "ada")
 
 
 @pytest.mark.parametrize("name", ["week [1]", "what?", "a*b"])

@@ -12,8 +12,9 @@ import pytest
 from rich.console import Console
 
 from grading.cli import main
+from grading.coordinator.converters import generate_feedback
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import feedback, scores
+from grading.course import Course
 from grading.plugins.hub.attempts import FILE, AttemptLimits
 from grading.plugins.hub.exchange import ExchangeSubmission
 from grading.plugins.hub.watch_page import TEMPLATES, in_zone, public
@@ -40,8 +41,8 @@ def hand_in_at(root: Path, **times: str) -> None:
 
 
 def grade(root: Path) -> dict[str, float]:
-    assert not grade_class(root, [ONE], Console(quiet=True)).failed
-    return {student: points for (student, _), (points, _) in scores(root).items()}
+    assert not grade_class(Course(root), [ONE], Console(quiet=True)).failed
+    return {student: points for (student, _), (points, _) in Course(root).scores().items()}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_times_are_shown_in_the_courses_zone(course_of_three, capsys):
     assert main.main(["grade", ONE]) == 0
     assert main.main(["extend", ONE, "ada", "--none"]) == 0
     assert f"ada, {ONE}: due 2026-10-24 23:59 CEST, like everybody else" in capsys.readouterr().out
-    feedback(root, ONE, "ada")
+    generate_feedback(Course(root), ONE, "ada")
     page = (root / "feedback" / "ada" / ONE / f"{ONE}.html").read_text()
     assert "It was handed in 23 hours 31 minutes after the due date (2026-10-24 23:59 CEST)" in page
     assert main.main(["report", "--csv", "tables"]) == 0
@@ -132,7 +133,7 @@ def test_a_limit_per_day_ends_at_the_same_hour(course, zone, last, until):
     end = datetime.fromisoformat(until)
     (course / FILE).write_text(f"ada,{ONE},one.html,{last}\n")
     waiting = ExchangeSubmission(ONE, "ada", Path("new"), datetime.now(UTC).replace(tzinfo=None), Path("new.html"))
-    limits = AttemptLimits(course, end - timedelta(minutes=1))
+    limits = AttemptLimits(Course(course), end - timedelta(minutes=1))
     assert limits.held_until(waiting) == end
     assert f"{end:%Y-%m-%d} 12:01 " in limits.notice(waiting, end)
-    assert AttemptLimits(course, end).held_until(waiting) is None
+    assert AttemptLimits(Course(course), end).held_until(waiting) is None

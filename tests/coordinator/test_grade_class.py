@@ -12,13 +12,14 @@ import pytest
 
 from grading.cli import main
 from grading.coordinator import demo
+from grading.coordinator.converters import autograde, generate_feedback, stale_reasons
 from grading.coordinator.demo import demonstrate
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.due_dates import due_dates
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import autograde, feedback, grades, needs_manual_grading, scores, stale_reasons
 from grading.coordinator.release import release_lessons
 from grading.coordinator.write_feedback import write_feedback
+from grading.course import Course
 from grading.course_dir.seeds import seed_id
 from grading.errors import CourseError, StepFailed
 
@@ -30,14 +31,14 @@ ONE, TWO = TINY_LESSONS
 
 def test_release_makes_missing_and_outdated_notebooks_and_names_them(course):
     console = RecordingConsole()
-    release_lessons(course, [], console)
+    release_lessons(Course(course), [], console)
     assert console.text.splitlines() == [f"{lesson}: release is up to date" for lesson in TINY_LESSONS]
 
     text = course / "source" / f"{TWO}.py"
     text.write_text(text.read_text().replace("# # To halve", "# # To halve\n#\n# Newly told."))
     shutil.rmtree(course / "release" / ONE)
     console = RecordingConsole()
-    release_lessons(course, [TWO], console)
+    release_lessons(Course(course), [TWO], console)
     assert console.text == f"{TWO}: released as release/{TWO}/{TWO}.ipynb\n"
     assert "Newly told." in (course / "release" / TWO / f"{TWO}.ipynb").read_text()
     assert not (course / "release" / ONE).exists()
@@ -46,7 +47,7 @@ def test_release_makes_missing_and_outdated_notebooks_and_names_them(course):
 def test_a_lesson_that_is_released_but_not_in_the_gradebook_is_released_again(course):
     (course / "gradebook.db").unlink()
     console = RecordingConsole()
-    release_lessons(course, [ONE], console)
+    release_lessons(Course(course), [ONE], console)
     assert "released as" in console.text
 
 
@@ -60,7 +61,7 @@ def test_a_folder_of_no_lesson_is_named_with_the_most_similar_lesson(course):
     for folder in ("01_Double", "notes", ".ipynb_checkpoints"):
         (course / "submitted" / "ada" / folder).mkdir(parents=True)
     console = RecordingConsole()
-    assert not grade_class(course, [], console).failed
+    assert not grade_class(Course(course), [], console).failed
     assert console.text.strip().splitlines() == [
         "submitted/ada/01_Double: not graded, because there is no lesson 01_Double; if you mean 01_double, rename the "
         "folder",
@@ -71,13 +72,13 @@ def test_a_folder_of_no_lesson_is_named_with_the_most_similar_lesson(course):
 @pytest.mark.parametrize("student", ["x(1)[2]", "DOM\\jdoe", "x&y<b>"])
 def test_an_id_that_nbgrader_cannot_handle_is_refused_by_every_command(course, student):
     hand_in(course, ONE, student, solved_notebook(course, ONE))
-    failed = grade_class(course, [ONE], RecordingConsole()).failed
+    failed = grade_class(Course(course), [ONE], RecordingConsole()).failed
     assert list(failed) == [(ONE, student)]
     assert "rename the folder in submitted/" in failed[ONE, student]
-    for act in (autograde, feedback):
+    for act in (autograde, generate_feedback):
         with pytest.raises(StepFailed, match="nbgrader does not accept a student id with"):
-            act(course, ONE, student)
-    assert not scores(course)
+            act(Course(course), ONE, student)
+    assert not Course(course).scores()
 
 
 @pytest.mark.full
@@ -85,22 +86,22 @@ def test_a_class_is_graded_once_and_again_for_a_newer_submission(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     hand_in(course, ONE, "bob", solved_notebook(course, ONE, double="def double(x):\n    return x * x"))
     console = RecordingConsole()
-    assert not grade_class(course, [ONE], console).failed
+    assert not grade_class(Course(course), [ONE], console).failed
     assert "01_double: 2 graded" in console.text
-    assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (0, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5), ("bob", ONE): (0, 5)}
 
     graded = course / "autograded" / "bob" / ONE / f"{ONE}.ipynb"
     before = graded.read_bytes()
     console = RecordingConsole()
-    assert not grade_class(course, [], console).failed
+    assert not grade_class(Course(course), [], console).failed
     assert "01_double: 2 graded before and unchanged" in console.text
     assert graded.read_bytes() == before
 
     hand_in(course, ONE, "bob", solved_notebook(course, ONE))
     console = RecordingConsole()
-    assert not grade_class(course, [], console).failed
+    assert not grade_class(Course(course), [], console).failed
     assert "01_double: 1 graded before and unchanged" in console.text
-    assert scores(course)["bob", ONE] == (5, 5)
+    assert Course(course).scores()["bob", ONE] == (5, 5)
 
 
 @pytest.mark.full("grades or releases a class twice")
@@ -108,11 +109,11 @@ def test_a_changed_submission_without_a_timestamp_is_graded_again(course):
     path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
     path.parent.mkdir(parents=True)
     path.write_text(nbformat.writes(solved_notebook(course, ONE, double="def double(x):\n    return x * x")))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
-    assert scores(course)["ada", ONE] == (0, 5)
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
+    assert Course(course).scores()["ada", ONE] == (0, 5)
     path.write_text(nbformat.writes(solved_notebook(course, ONE)))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
-    assert scores(course)["ada", ONE] == (5, 5)
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
+    assert Course(course).scores()["ada", ONE] == (5, 5)
 
 
 def of_files(root: Path) -> dict[Path, int]:
@@ -124,64 +125,64 @@ def of_files(root: Path) -> dict[Path, int]:
 def test_inputs_decide_whether_a_grade_is_computed_again_and_file_times_do_not(course):
     for student in ("ada", "bob"):
         hand_in(course, ONE, student, solved_notebook(course, ONE))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     before = of_files(course)
     for path in (course / "submitted").rglob("*.ipynb"):  # collected again, with the same content
         path.write_bytes(path.read_bytes())
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     assert of_files(course) == before
-    assert not grade_class(course, [ONE], RecordingConsole(), again=True).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole(), again=True).failed
     assert not set(of_files(course).items()) & set(before.items())
 
     before = of_files(course)
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text() + "\nc.JudgedExecute.seed = 7\n")
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
-    assert {found.verdict.seed for found in grades(course)} == {seed_id("7")}
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
+    assert {found.verdict.seed for found in Course(course).verdicts()} == {seed_id("7")}
     assert not set(of_files(course).items()) & set(before.items())
 
 
 @pytest.mark.full("grades or releases a class twice")
 def test_a_changed_grader_is_noticed(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     contract = course / "grader_tests" / ONE / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
-    assert stale_reasons(course, ONE, "ada") == ["the graders changed"]
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
-    assert scores(course)["ada", ONE][0] < 5
+    assert stale_reasons(Course(course), ONE, "ada") == ["the graders changed"]
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
+    assert Course(course).scores()["ada", ONE][0] < 5
 
 
 def test_another_file_in_the_release_makes_a_grade_stale_and_is_named(course_of_three):
-    assert stale_reasons(course_of_three, ONE, "ada") == []
+    assert stale_reasons(Course(course_of_three), ONE, "ada") == []
     (course_of_three / "release" / ONE / "words.txt").write_text("one two")
-    assert stale_reasons(course_of_three, ONE, "ada") == ["the released lesson changed"]
+    assert stale_reasons(Course(course_of_three), ONE, "ada") == ["the released lesson changed"]
 
 
 @pytest.mark.full
 def test_a_course_with_replaced_folders_is_graded_by_their_current_content(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     for name in ("grader_tests", "source", "release"):
         (course / name).rename(course / "before")
         shutil.copytree(course / "before", course / name)  # with the old times
         shutil.rmtree(course / "before")
-    assert not grade_class(course, [ONE], RecordingConsole(), again=True).failed
-    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert not grade_class(Course(course), [ONE], RecordingConsole(), again=True).failed
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
 
 
 @pytest.mark.full("grades or releases a class twice")
 def test_a_lost_or_changed_graded_notebook_is_made_again(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     graded = course / "autograded" / "ada" / ONE / f"{ONE}.ipynb"
     whole = graded.read_bytes()
     graded.chmod(0o644)
     graded.write_bytes(whole[:-10])
-    assert write_feedback(course, [ONE], RecordingConsole()) == 1
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert write_feedback(Course(course), [ONE], RecordingConsole()) == 1
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     assert graded.read_bytes() != whole[:-10]
-    assert write_feedback(course, [ONE], RecordingConsole()) == 0
+    assert write_feedback(Course(course), [ONE], RecordingConsole()) == 0
 
 
 def test_a_broken_submission_is_reported_in_one_line_and_does_not_stop_the_others(course):
@@ -196,7 +197,7 @@ def test_a_broken_submission_is_reported_in_one_line_and_does_not_stop_the_other
     truncated.parent.mkdir(parents=True)
     truncated.write_text(json.dumps(solved_notebook(course, ONE))[:-300])
     console = RecordingConsole()
-    assert len(grade_class(course, [ONE], console).failed) == 2
+    assert len(grade_class(Course(course), [ONE], console).failed) == 2
     told = [line for line in console.text.splitlines() if line.startswith("✗")]
     assert told == [
         f"✗ {ONE}, ben: No {ONE}.ipynb was handed in, but notes [draft].txt. Hand in {ONE}.ipynb.",
@@ -205,9 +206,9 @@ def test_a_broken_submission_is_reported_in_one_line_and_does_not_stop_the_other
     assert [line.split() for line in console.text.splitlines() if line.split()[:1] == [ONE]] == [
         [ONE, "4", "0", "2", "2"]
     ]
-    assert scores(course)["ada", ONE] == scores(course)["zoe", ONE] == (5, 5)
-    assert {g.verdict.status for g in grades(course) if g.student in ("cem", "eve")} == {"needs a person"}
-    assert needs_manual_grading(course) == {("cem", ONE, "double"), ("eve", ONE, "double")}
+    assert Course(course).scores()["ada", ONE] == Course(course).scores()["zoe", ONE] == (5, 5)
+    assert {g.verdict.status for g in Course(course).verdicts() if g.student in ("cem", "eve")} == {"needs a person"}
+    assert Course(course).needs_manual_grading() == {("cem", ONE, "double"), ("eve", ONE, "double")}
 
 
 def test_workers_and_nbgraders_own_command_write_the_same_grades_and_files(course, tmp_path):
@@ -229,12 +230,12 @@ def test_workers_and_nbgraders_own_command_write_the_same_grades_and_files(cours
     set_deadline(course, "2026-02-28")
     other = shutil.copytree(course, tmp_path / "other")
 
-    assert not grade_class(course, [ONE], RecordingConsole(), workers=2).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole(), workers=2).failed
     for student in (*answers, "cut"):
-        assert autograde(other, ONE, student)
+        assert autograde(Course(other), ONE, student)
     assert grading_results(course) == grading_results(other)
-    assert scores(course)["right", ONE] == (0, 5)  # late
-    assert not stale_reasons(other, ONE, "right")
+    assert Course(course).scores()["right", ONE] == (0, 5)  # late
+    assert not stale_reasons(Course(other), ONE, "right")
 
 
 @pytest.mark.full("grades or releases a class twice")
@@ -243,10 +244,10 @@ def test_pages_written_in_parallel_equal_those_of_nbgraders_own_command(course, 
         student = f"student-{number}"
         hand_in(course, ONE, student, solved_notebook(course, ONE, double=f"def double(x):\n    return {answer}"))
         (course / "submitted" / student / ONE / "notes.txt").write_text(f"of {student}")
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     other = shutil.copytree(course, tmp_path / "other")
     console = RecordingConsole()
-    assert write_feedback(course, [ONE], console, workers=3) == 0
+    assert write_feedback(Course(course), [ONE], console, workers=3) == 0
     assert f"{ONE}: 4 feedback" in console.text
     process = start_command(other, "nbgrader", "generate_feedback", ONE)
     said, _ = process.communicate()
@@ -260,13 +261,13 @@ def test_pages_written_in_parallel_equal_those_of_nbgraders_own_command(course, 
 def test_failed_pages_are_reported_by_student_and_the_others_are_written(course):
     for number in range(5):
         hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     for number in (3, 1):
         graded = course / "autograded" / f"student-{number}" / ONE / f"{ONE}.ipynb"
         graded.chmod(0o644)
         graded.write_text("{}")
     console = RecordingConsole()
-    assert write_feedback(course, [ONE], console, workers=2) == 2
+    assert write_feedback(Course(course), [ONE], console, workers=2) == 2
     told = [line for line in console.text.splitlines() if line.startswith("✗")]
     assert [line.split(":")[0] for line in told] == [f"✗ {ONE}, student-{number}" for number in (1, 3)]
     assert all("grade it again" in line for line in told)
@@ -276,11 +277,11 @@ def test_failed_pages_are_reported_by_student_and_the_others_are_written(course)
 def test_a_dry_run_lists_what_would_be_graded_and_why_and_changes_nothing(course):
     for student in ("ada", "bob"):
         hand_in(course, ONE, student, solved_notebook(course, ONE))
-    grade_class(course, [ONE], RecordingConsole(), students=["ada"])
-    assert set(scores(course)) == {("ada", ONE)}
+    grade_class(Course(course), [ONE], RecordingConsole(), students=["ada"])
+    assert set(Course(course).scores()) == {("ada", ONE)}
     hand_in(course, ONE, "ada", solved_notebook(course, ONE, double="def double(x):\n    return x"))
     console, before, told = RecordingConsole(), grading_results(course), []
-    grade_class(course, [ONE], console, dry=True, report=told.append)
+    grade_class(Course(course), [ONE], console, dry=True, report=told.append)
     assert [(one["student"], one["outcome"]) for one in told] == [("ada", "to be graded"), ("bob", "to be graded")]
     assert told[1]["why"] == "it was not graded yet"
     assert console.text.strip().splitlines() == [
@@ -313,41 +314,41 @@ def test_each_outcome_is_a_line_of_json_and_everything_else_goes_to_stderr(cours
 @pytest.mark.full("grades or releases a class twice")
 def test_an_unreleased_lesson_is_reported_once_and_the_others_are_graded(tmp_path):
     root = build_course(tmp_path / "course")
-    release_lessons(root, [TWO], RecordingConsole())
+    release_lessons(Course(root), [TWO], RecordingConsole())
     for student in ("ada", "bob"):
         hand_in(root, TWO, student, solved_notebook(root, TWO))
         hand_in(root, ONE, student, solved_notebook(root, TWO))
     console = RecordingConsole()
     told = []
-    assert len(grade_class(root, [], console, report=told.append).failed) == 1
+    assert len(grade_class(Course(root), [], console, report=told.append).failed) == 1
     assert console.text.count("run `grading release`") == 1
     outcomes = [(one["lesson"], one["student"], one["outcome"]) for one in told]
     assert outcomes[0] == (ONE, "", "not graded")
     assert sorted(outcomes[1:3]) == [(TWO, student, "to be graded") for student in ("ada", "bob")]
     assert sorted(outcomes[3:]) == [(TWO, student, "graded") for student in ("ada", "bob")]
     assert f"{ONE} is not released yet" in console.text
-    assert scores(root) == {("ada", TWO): (5, 5), ("bob", TWO): (5, 5)}
-    release_lessons(root, [ONE], RecordingConsole())
+    assert Course(root).scores() == {("ada", TWO): (5, 5), ("bob", TWO): (5, 5)}
+    release_lessons(Course(root), [ONE], RecordingConsole())
     hand_in(root, ONE, "bob", solved_notebook(root, ONE))
-    assert not grade_class(root, [], RecordingConsole()).failed
-    assert scores(root)["bob", ONE] == (5, 5)
+    assert not grade_class(Course(root), [], RecordingConsole()).failed
+    assert Course(root).scores()["bob", ONE] == (5, 5)
 
 
 @pytest.mark.full("grades or releases a class twice")
 def test_the_demonstration_shows_one_page_first_and_reuses_its_work_the_second_time(tmp_path, monkeypatch, capsys):
     root = build_course(tmp_path / "course")
     console = RecordingConsole()
-    assert demonstrate(root, TINY_LESSONS, console) == 0
+    assert demonstrate(Course(root), TINY_LESSONS, console) == 0
     assert console.text.count("9 sample submissions handed in") == 2
     first = root / "feedback" / "sample-fatou" / ONE / f"{ONE}.html"
     assert f": {first}\n" in console.text
     assert console.text.index("First graded page") < console.text.index(f"{ONE}: 8 graded")
-    points = scores(root)
+    points = Course(root).scores()
     assert len(points) == 18
     assert points["sample-ada", ONE] == points["sample-ivo-colab", TWO] == points["sample-bela-late", ONE] == (5, 5)
     assert points["sample-dara-untouched", ONE] == (0, 5)
     assert points["sample-fatou", ONE][0] < 5
-    assert {student for student, _, _ in needs_manual_grading(root)} == {"sample-chen-cut-off"}
+    assert {student for student, _, _ in Course(root).needs_manual_grading()} == {"sample-chen-cut-off"}
     for student, lesson in points:
         page = (root / "feedback" / student / lesson / f"{lesson}.html").read_text()
         assert "BEGIN HIDDEN" not in page
@@ -355,13 +356,13 @@ def test_the_demonstration_shows_one_page_first_and_reuses_its_work_the_second_t
 
     graded = {path: path.read_bytes() for path in (root / "autograded").rglob("*.ipynb")}
     console = RecordingConsole()
-    assert demonstrate(root, TINY_LESSONS, console) == 0
+    assert demonstrate(Course(root), TINY_LESSONS, console) == 0
     for lesson in TINY_LESSONS:
         assert f"{lesson}: release is up to date" in console.text
         assert f"{lesson}: sample class reused" in console.text
         assert f"{lesson}: 9 graded before and unchanged" in console.text
     assert {path: path.read_bytes() for path in (root / "autograded").rglob("*.ipynb")} == graded
-    assert scores(root) == points
+    assert Course(root).scores() == points
 
     monkeypatch.chdir(root)
     assert main.main(["demo"]) == 0
@@ -377,19 +378,19 @@ def test_the_demonstration_grades_the_lessons_that_are_named_or_all(tmp_path, mo
     root = build_course(tmp_path / "course")
     monkeypatch.chdir(root)
     asked: list[list[str]] = []
-    monkeypatch.setattr("grading.coordinator.demo.demonstrate", lambda root, names, console: asked.append(names) or 0)
+    monkeypatch.setattr("grading.coordinator.demo.demonstrate", lambda course, names, console: asked.append(names) or 0)
     for arguments in ([], [TWO], ["--all"]):
         assert main.main(["demo", *arguments]) == 0
     assert asked == [[ONE], [TWO], list(TINY_LESSONS)]
     assert main.main(["demo", TWO, "--all"]) == 2
     with pytest.raises(CourseError, match="no lesson to show"):
-        demonstrate(root, [], RecordingConsole())
+        demonstrate(Course(root), [], RecordingConsole())
 
 
 def test_the_demonstration_sets_no_due_date_where_somebody_else_has_handed_in(course):
     console = RecordingConsole()
     hand_in(course, ONE, "jane", solved_notebook(course, ONE))
-    assert demo.lesson_due(course, ONE, console) < datetime.now(UTC)
-    assert due_dates(course) == {}
-    demo.lesson_due(course, TWO, console)
-    assert set(due_dates(course)) == {TWO}
+    assert demo.lesson_due(Course(course), ONE, console) < datetime.now(UTC)
+    assert due_dates(Course(course)) == {}
+    demo.lesson_due(Course(course), TWO, console)
+    assert set(due_dates(Course(course))) == {TWO}

@@ -16,9 +16,10 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+from grading.coordinator.converters import autograde
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import autograde
+from grading.course import Course
 
 from ..support.class_helpers import RecordingConsole
 from ..support.course_builder import TINY_LESSONS, solved_notebook
@@ -58,11 +59,11 @@ def plan(course: Path, statement: str) -> str:
 
 def by_nbgrader(course: Path) -> None:
     for student in CLASS:
-        assert autograde(course, ONE, student)
+        assert autograde(Course(course), ONE, student)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("graded", [lambda course: grade_class(course, [ONE], RecordingConsole()), by_nbgrader])
+@pytest.mark.parametrize("graded", [lambda course: grade_class(Course(course), [ONE], RecordingConsole()), by_nbgrader])
 def test_no_statement_for_one_submission_scans_the_rows_of_all(course, asked, graded):
     graded(course)
     often = [one for one, times in asked.items() if times >= len(CLASS) and one.startswith(("SELECT", "UPDATE"))]

@@ -18,7 +18,7 @@ from sqlalchemy import create_engine, inspect, text
 
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import scores, ungraded
+from grading.course import Course
 from grading.course_dir.lesson_base import keep_base, read_lessons
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.indexes import have_indexes
@@ -81,25 +81,27 @@ def test_a_whole_term_gives_the_same_grades_as_sqlite(course, tmp_path):
         for student, answers in given.items():
             hand_in(root, ONE, student, solved_notebook(root, ONE, **answers))
             (root / "submitted" / student / ONE / "timestamp.txt").write_text("2026-03-01 12:00:00 UTC")
-    assert not grade_class(lite, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(lite), [ONE], RecordingConsole()).failed
     command(course, "grading", "grade", "--students", "right", "wrong", "partly")
     command(course, "nbgrader", "autograde", ONE, "--student", "late")
     hand_in(course, ONE, "new", solved_notebook(course, ONE))
-    assert ungraded(course) == [("new", ONE)]
+    assert Course(course).ungraded() == [("new", ONE)]
     command(course, "nbgrader", "export")
     command(course, "grading", "feedback")
     assert not (course / "gradebook.db").exists()
     ours, theirs = grading_results(course), grading_results(lite)
     assert ours["files"] == theirs["files"] and ours["kept"] == theirs["kept"]
     assert {who: row[1:] for who, row in ours["rows"].items()} == {who: row[1:] for who, row in theirs["rows"].items()}
-    assert scores(course) == {(s, ONE): (p, 5) for s, p in {"right": 5, "wrong": 0, "partly": 3, "late": 5}.items()}
+    assert Course(course).scores() == {
+        (s, ONE): (p, 5) for s, p in {"right": 5, "wrong": 0, "partly": 3, "late": 5}.items()
+    }
     with (course / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
         exported = {row["student_id"]: row["score"] for row in csv.DictReader(file)}
     assert exported == {"right": "5", "wrong": "0", "partly": "3", "late": "5"}
     assert len(list((course / "feedback").rglob("*.html"))) == 4
     assert "right" in command(course, "grading", "report", "--students")
     assert f"{ONE}: 4 graded before and unchanged" in command(course, "grading", "grade")
-    assert scores(course)["new", ONE] == (5, 5)
+    assert Course(course).scores()["new", ONE] == (5, 5)
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
@@ -107,7 +109,7 @@ def test_points_given_by_hand_during_grading_are_not_lost(course):
     students = [f"student-{number}" for number in range(8)]
     for student in students:
         hand_in(course, ONE, student, solved_notebook(course, ONE))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     process = start_command(course, "grade", "--again")
     with Gradebook(gradebook_url(course), "attention") as gradebook:
         rounds = 0
@@ -120,7 +122,7 @@ def test_points_given_by_hand_during_grading_are_not_lost(course):
                 gradebook.db.commit()
     said, _ = process.communicate()
     assert process.returncode == 0, said
-    assert scores(course) == {(student, ONE): (number / 2, 5) for number, student in enumerate(students)}
+    assert Course(course).scores() == {(student, ONE): (number / 2, 5) for number, student in enumerate(students)}
     with Gradebook(gradebook_url(course), "attention") as gradebook:
         for student in students:
             assert gradebook.find_grade(CHECK, ONE, ONE, student).auto_score == 5
@@ -130,14 +132,14 @@ def test_points_given_by_hand_during_grading_are_not_lost(course):
 @pytest.mark.full
 def test_a_grade_waits_while_another_is_written_and_is_complete(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     engine = create_engine(gradebook_url(course))
     said: list[Any] = []
     with engine.connect() as other:  # while another grade is written and a teacher gives points in it
         other.execute(text("UPDATE submitted_notebook SET late_submission_penalty = 1"))
         other.execute(text("UPDATE grade SET auto_score = 1, manual_score = 2, needs_manual_grade = false"))
         grading = threading.Thread(
-            target=lambda: said.append(grade_class(course, [ONE], RecordingConsole(), again=True))
+            target=lambda: said.append(grade_class(Course(course), [ONE], RecordingConsole(), again=True))
         )
         grading.start()
         with engine.connect() as looking:
@@ -206,14 +208,14 @@ def test_a_course_moves_to_a_new_version_and_writes_nothing_before_confirmation(
     new = make_new_version(tmp_path / "new")
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     hand_in(course, ONE, "bob", solved_notebook(course, ONE, double=LOSES))
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     keep_base(course, read_lessons(course))
     told = command(course, "grading", "migrate", str(new))
     assert "Out of date: 2 grades. With the current graders and settings: 1 higher, 0 lower, 1 the same." in told
     assert "Nothing has changed yet" in told
-    assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (3, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5), ("bob", ONE): (3, 5)}
     assert "2 grades written" in command(course, "grading", "migrate", str(new), "--yes")
-    assert scores(course) == {("ada", ONE): (6, 6), ("bob", ONE): (3, 6)}
+    assert Course(course).scores() == {("ada", ONE): (6, 6), ("bob", ONE): (3, 6)}
     assert not list(course.glob("**/gradebook.db"))
 
 
@@ -222,7 +224,7 @@ def test_a_stopped_server_gives_an_error_and_the_next_run_continues(course, data
     for number in range(6):
         hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE, double=SLOW_ANSWER))
     process = start_command(course, "grade", "--workers", "2")
-    until(lambda: scores(course), process)
+    until(lambda: Course(course).scores(), process)
     database.kill()
     try:
         said, _ = process.communicate()
@@ -230,9 +232,9 @@ def test_a_stopped_server_gives_an_error_and_the_next_run_continues(course, data
         database.start()
     assert process.returncode == 2
     assert "grading: grades cannot be written: " in said and "Traceback" not in said
-    before = len(scores(course))
+    before = len(Course(course).scores())
     assert 0 < before < 6
-    outcome = grade_class(course, [ONE], RecordingConsole())
+    outcome = grade_class(Course(course), [ONE], RecordingConsole())
     assert (len(outcome.up_to_date), len(outcome.graded)) == (before, 6 - before)
     add_config(course, database_config("postgresql+psycopg://teacher@/nothing?host=/nowhere"))
     process = start_command(course, "grade")

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from grading.cli import main
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import scores
+from grading.course import Course
 from grading.course_dir.seeds import FILE
 
 from ..support.course_builder import TINY_LESSONS, submit
@@ -31,7 +31,7 @@ def by_hand(root: Path, student: str, points: float) -> None:
 
 
 def points(root: Path) -> dict[str, float]:
-    return {student: earned for (student, _), (earned, _) in scores(root).items()}
+    return {student: earned for (student, _), (earned, _) in Course(root).scores().items()}
 
 
 def row_of(told: str, student: str) -> str:
@@ -57,7 +57,7 @@ def test_changes_are_shown_first_and_written_once_confirmed(course_of_three, cap
     assert main.main(["regrade", ONE, "--yes"]) == 0
     assert "3 grades written" in capsys.readouterr().out
     assert points(course) == {"ada": 0, "bob": 5, "cem": 4}
-    assert not grade_class(course, [ONE], Console(quiet=True)).graded  # they are up to date
+    assert not grade_class(Course(course), [ONE], Console(quiet=True)).graded  # they are up to date
 
     assert main.main(["regrade", ONE, "--yes"]) == 0
     assert "Every grade is up to date." in capsys.readouterr().out

@@ -18,8 +18,8 @@ from nbgrader.coursedir import CourseDirectory
 from grading.coordinator import validate_result
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.gradebook_writer import Writer
-from grading.coordinator.nbgrader_api import configuration, grades, scores
 from grading.coordinator.submission import GradedNotebook, GradingTask, not_read
+from grading.course import Course
 from grading.course_dir.seeds import seed_id
 from grading.errors import SubmissionNotGraded
 from grading.nbgrader_plugins.execute import lesson_freshness
@@ -37,7 +37,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     """A task, its honest result, and everything needed to write it."""
     root = build_course(tmp_path_factory.mktemp("checked") / "course", release=[LESSON])
     hand_in(root, LESSON, "ada", released_notebook(root, LESSON))
-    config = configuration(root)
+    config = Course(root).config
     standing = lesson_freshness(CourseDirectory(config=config), config, LESSON)
     file = root / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
     seed = seed_id(standing.execute.secret)
@@ -175,8 +175,8 @@ def test_a_local_judge_cannot_change_which_cells_count_and_their_points(course):
             forge(nb)
             with pytest.raises(SubmissionNotGraded, match="each marked cell"):
                 writer.write(graded(nb), course.task.made_of)
-            assert not scores(course.root)
+            assert not Course(course.root).scores()
         writer.write(graded(course.notebook), course.task.made_of)
-    assert scores(course.root) == {("ada", LESSON): (3, 5)}
-    assert json.loads(json.dumps([one.verdict.earned for one in grades(course.root)])) == [3]
+    assert Course(course.root).scores() == {("ada", LESSON): (3, 5)}
+    assert json.loads(json.dumps([one.verdict.earned for one in Course(course.root).verdicts()])) == [3]
     assert (Path(course.root) / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").is_file()

@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell
 
 from course.notebook import catalog
 from course.notebook.saved_notebook import versions_of
+from grading.course import Course
 from grading.plugins.platforms.grade_file import grade_file
 
 from ..support.course_builder import TINY_LESSONS, solved_notebook
@@ -68,7 +69,7 @@ def test_the_version_that_is_named_is_the_one_that_is_graded(course, tmp_path, s
     found = versions_of(copy.deepcopy(notebook.cells), "double", stub)
     assert found is not None
     expected = 5 if "2 * x" in notebook.cells[found.counts].source else 0
-    assert grade_file(course, tmp_path / f"{ONE}.ipynb", ONE).earned == expected
+    assert grade_file(Course(course), tmp_path / f"{ONE}.ipynb", ONE).earned == expected
 
 
 def test_no_lesson_defines_an_answer_twice_by_itself():

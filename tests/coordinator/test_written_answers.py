@@ -14,13 +14,12 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import AssignLatePenalties
 from rich.console import Console
 
+from grading.coordinator.converters import generate_feedback
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import configuration, feedback, open_gradebook
+from grading.course import Course
 from grading.notebooks.cells import grade_id
 from grading.notebooks.named_pictures import NOT_SHOWN
 from grading.plugins.review.desk import ReviewDesk
@@ -133,18 +132,16 @@ def answered(build_course_once: Callable[..., Path], sandboxed: None) -> Path:
                 if STUDENTS[name] == student:
                     answer(notebook.cells)
             hand_in(root, LESSON, student, notebook)
-        assert not grade_class(root, [LESSON], Console(quiet=True)).failed
+        assert not grade_class(Course(root), [LESSON], Console(quiet=True)).failed
 
     return build_course_once("answers-beside", build)
 
 
 @pytest.fixture(scope="module")
 def desk(answered: Path) -> Any:
-    config = configuration(answered)
-    with open_gradebook(answered) as gradebook:
-        yield ReviewDesk(
-            answered, LESSON, gradebook, CourseDirectory(config=config), AssignLatePenalties(config=config)
-        )
+    course = Course(answered)
+    with course.gradebook() as gradebook:
+        yield ReviewDesk(course, LESSON, gradebook)
 
 
 def answers(desk: ReviewDesk, name: str) -> dict[str, tuple[str, str]]:
@@ -189,6 +186,6 @@ def test_pictures_are_shown_where_they_are_graded_and_in_the_feedback(answered, 
     address = f'src="data:image/png;base64,{data}"'
     course = fresh_copy(answered)
     assert address in render_answer(course, course / notebook.relative_to(answered), text)
-    feedback(course, LESSON, student)
+    generate_feedback(Course(course), LESSON, student)
     page = (course / "feedback" / student / LESSON / f"{LESSON}.html").read_text()
     assert address in page

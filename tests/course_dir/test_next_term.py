@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grading.cli import main
-from grading.coordinator.nbgrader_api import configuration
+from grading.course import Course
 from grading.course_dir.lesson_base import kept_base, read_lessons
 from grading.course_dir.next_term import begin_next_term, next_term_config, next_term_settings
 from grading.course_dir.scaffold import init_course
@@ -98,7 +98,7 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
         "source/hw1/hw1.ipynb",
     }
     assert course_seed(spring) != course_seed(autumn)
-    config = configuration(spring)
+    config = Course(spring).config
     assert "db_url" not in config.CourseDirectory and "seed" not in config.JudgedExecute
     assert config.CourseDirectory.course_id == "spring"
     assert config.LatePolicy.policy == "half"

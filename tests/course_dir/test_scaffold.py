@@ -16,7 +16,7 @@ import pytest
 from grading.authoring.lesson_text import FOLDED, read_lesson
 from grading.cli import main
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
-from grading.coordinator.nbgrader_api import scores
+from grading.course import Course
 from grading.course_dir.course_file import load_course_file
 from grading.course_dir.scaffold import init_course, new_lesson
 from grading.course_dir.seeds import FILE
@@ -134,7 +134,7 @@ def test_a_new_lesson_is_graded_with_its_examples(course):
         course, MINE, "ada", write_answers(release, correct_answers(load_lesson(course / "grader_tests" / MINE), 0))
     )
     assert main.main(["grade", "--course", str(course)]) == 0
-    assert scores(course) == {("ada", MINE): (20.0, 20.0)}
+    assert Course(course).scores() == {("ada", MINE): (20.0, 20.0)}
     graded = nbformat.read(course / "autograded" / "ada" / MINE / f"{MINE}.ipynb", as_version=4)
     assert not [
         o for cell in graded.cells if cell.cell_type == "code" for o in cell.outputs if o.output_type == "error"

@@ -11,7 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import grades
+from grading.course import Course
 from grading.notebooks.cells import grade_id
 from grading.notebooks.reading import read_submission
 
@@ -52,7 +52,7 @@ def graded(build_course_once: Callable[..., Path], sandboxed: None) -> Path:
 
 
 def test_what_is_written_counts_or_the_report_says_why_not(graded):
-    found = {one.student: one.verdict for one in grades(graded, ONE)}
+    found = {one.student: one.verdict for one in Course(graded).verdicts(ONE)}
     for student, (_, points, status, why) in CELLS.items():
         verdict = found[student]
         assert (student, verdict.earned, verdict.status) == (student, points, status)

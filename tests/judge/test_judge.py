@@ -30,7 +30,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
-from grading.coordinator.nbgrader_api import grades
+from grading.course import Course
 from grading.errors import JudgeFailed
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.view import load_released
@@ -136,7 +136,7 @@ def autograde(root: Path, *arguments: str) -> SimpleNamespace:
 
 
 def found(root: Path, student: str) -> dict[str, ExerciseVerdict]:
-    return {g.verdict.exercise: g.verdict for g in grades(root) if g.student == student}
+    return {g.verdict.exercise: g.verdict for g in Course(root).verdicts() if g.student == student}
 
 
 def saved(root: Path, student: str) -> dict[str, tuple[float | None, bool]]:

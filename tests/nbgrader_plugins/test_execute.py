@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from traitlets.config import Config
 
-from grading.coordinator.nbgrader_api import autograde, configuration, grades, scores
+from grading.coordinator.converters import autograde
+from grading.course import Course
 from grading.judge import start_judge
 from grading.judge.kernel import session
 
@@ -33,17 +33,11 @@ def released(build_course_once: BuildOnce, fresh_copy: Callable[[Path], Path]) -
     return copy
 
 
-def graded(root, case: Submission, config: Config | None = None) -> dict:
+def graded(root, case: Submission, course: Course | None = None) -> dict:
     """Exercise -> verdict of one case."""
     student = case.hand_in(root)
-    autograde(root, case.lesson, student, again=True, config=config)
-    return {g.verdict.exercise: g.verdict for g in grades(root) if g.student == student}
-
-
-def unsandboxed(root) -> Config:
-    config = configuration(root)
-    config.JudgedExecute.unsandboxed = True
-    return config
+    autograde(course or Course(root), case.lesson, student, again=True)
+    return {g.verdict.exercise: g.verdict for g in Course(root).verdicts() if g.student == student}
 
 
 def assert_as_asked(case: Submission, found: dict) -> None:
@@ -62,7 +56,7 @@ def test_a_submission_gets_its_verdict(released, case):
     root = released(case.lesson)
     found = graded(root, case)
     assert_as_asked(case, found)
-    total, _ = scores(root)[case.name, case.lesson]
+    total, _ = Course(root).scores()[case.name, case.lesson]
     assert total == sum(verdict.earned for verdict in found.values())
 
 
@@ -70,7 +64,7 @@ def test_a_submission_gets_its_verdict(released, case):
 @pytest.mark.parametrize("case", cases("right", "wrong")[::3], ids=lambda case: case.name)
 def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(released, case):
     root = released(case.lesson)
-    found = graded(root, case, unsandboxed(root))
+    found = graded(root, case, Course(root, unsandboxed=True))
     assert_as_asked(case, found)
     assert not any(verdict.sandboxed for verdict in found.values())
 
@@ -79,9 +73,9 @@ def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(released, case):
 def test_without_a_gpu_the_cpu_judges(released):
     case = next(case for case in cases("right"))
     root = released(case.lesson)
-    config = configuration(root)
-    config.JudgedExecute.device = "cuda"
-    assert_as_asked(case, graded(root, case, config))
+    course = Course(root)
+    course.config.JudgedExecute.device = "cuda"
+    assert_as_asked(case, graded(root, case, course))
 
 
 def test_where_the_machine_keeps_the_kernel_from_running_a_person_decides(released, monkeypatch):

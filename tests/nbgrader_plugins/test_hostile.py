@@ -18,7 +18,7 @@ import nbformat
 import pytest
 
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
-from grading.coordinator.nbgrader_api import grades, scores
+from grading.course import Course
 from grading.exercises.lesson import load_lesson
 
 from ..support.canaries import Canaries, register, told, with_secret
@@ -84,7 +84,7 @@ def _orphans() -> Iterator[Callable[[], set[str]]]:
 @pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
 def test_a_hostile_submission_gets_what_its_tensors_earn(batch, case):
     root = batch[0]
-    found = {g.verdict.exercise: g.verdict for g in grades(root) if g.student == case.name}
+    found = {g.verdict.exercise: g.verdict for g in Course(root).verdicts() if g.student == case.name}
     reports = {
         name: (v.earned, v.status, [c.finding for c in v.criteria][:2], v.grader_error) for name, v in found.items()
     }
@@ -104,7 +104,7 @@ def test_what_a_hostile_submission_shows_holds_no_secret(batch, case):
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_honest_neighbour_is_untouched(batch, kind):
     root = batch[0]
-    points, most = scores(root)[f"{kind}-honest", LESSON]
+    points, most = Course(root).scores()[f"{kind}-honest", LESSON]
     assert points == most == 20
 
 

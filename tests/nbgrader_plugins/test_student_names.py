@@ -13,7 +13,7 @@ import pytest
 
 from grading.cli import main
 from grading.cli.arguments import NOT_DONE
-from grading.coordinator.nbgrader_api import open_gradebook, scores
+from grading.course import Course
 from grading.errors import IdentityTableError
 from grading.plugins.lms.identities import IdentityTable
 
@@ -67,7 +67,7 @@ def test_every_entry_point_refuses_and_takes_the_same(course, tmp_path, capsys):
         submit(course, LESSON, student)
     assert main.main(["grade", LESSON]) == NOT_DONE
     assert capsys.readouterr().out.count(REMEDY) == len(UNFIT)
-    assert {student for student, _ in scores(course)} == set(FIT)
+    assert {student for student, _ in Course(course).scores()} == set(FIT)
     said = nbgrader(course, "autograde", LESSON)
     assert said.count(REMEDY) == len(UNFIT)
     for student in UNFIT:
@@ -78,14 +78,14 @@ def test_every_entry_point_refuses_and_takes_the_same(course, tmp_path, capsys):
     download = tmp_path / "download"
     (download / UNFIT[0]).mkdir(parents=True)
     (download / UNFIT[0] / f"{LESSON}.ipynb").write_text(json.dumps(solved_notebook(course, LESSON)))
-    with open_gradebook(course) as gradebook:
+    with Course(course).gradebook() as gradebook:
         gradebook.update_or_create_student(UNFIT[0], first_name="X")
     assert main.main(["collect", str(download)]) == 1
     assert REMEDY in capsys.readouterr().out
 
     assert main.main(["feedback", LESSON]) == 0
     assert {path.parent.parent.name for path in (course / "feedback").glob("*/*/*.html")} == set(FIT)
-    assert nbgrader(course, "export") and {student for student, _ in scores(course)} == set(FIT)
+    assert nbgrader(course, "export") and {student for student, _ in Course(course).scores()} == set(FIT)
 
 
 @pytest.mark.full("starts a JupyterLab server")
@@ -101,4 +101,4 @@ def test_the_formgraders_autograde_says_so_too(course, tmp_path):
             answer = json.loads(urllib.request.urlopen(asked).read())
             assert answer["success"] == is_taken
             assert is_taken or REMEDY in answer["log"]
-    assert {student for student, _ in scores(course)} == {FIT[1]}
+    assert {student for student, _ in Course(course).scores()} == {FIT[1]}

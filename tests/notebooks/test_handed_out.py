@@ -11,7 +11,8 @@ import pytest
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import compute_checksum
 
-from grading.coordinator.nbgrader_api import release
+from grading.coordinator.converters import generate_assignment
+from grading.course import Course
 from grading.gradebook.view import load_released
 from grading.notebooks.cells import RECORD
 from grading.notebooks.handed_out import checksum, todays_release
@@ -39,7 +40,7 @@ def release_again(course: Any, change: Any) -> None:
     notebook = json.loads(path.read_text())
     change(notebook)
     path.write_text(json.dumps(notebook))
-    release(course.root, LESSON)
+    generate_assignment(Course(course.root), LESSON)
 
 
 def change_text_and_points(notebook: Any) -> None:

@@ -12,8 +12,9 @@ from functools import cache
 import nbformat
 import pytest
 
+from grading.coordinator.converters import autograde
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
-from grading.coordinator.nbgrader_api import autograde, scores
+from grading.course import Course
 from grading.exercises.lesson import load_lesson
 from grading.proof import SEEDS, Prover
 from grading.proof.equivalents import read_equivalents
@@ -70,8 +71,8 @@ def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, relea
     known = load_lesson(ROOT / "grader_tests" / lesson)
     for style in range(3):
         hand_in(root, lesson, f"style-{style}", write_answers(release, correct_answers(known, style)))
-        autograde(root, lesson, f"style-{style}")
-        assert scores(root)[f"style-{style}", lesson] == (20, 20)
+        autograde(Course(root), lesson, f"style-{style}")
+        assert Course(root).scores()[f"style-{style}", lesson] == (20, 20)
 
 
 def test_a_lesson_totals_twenty_points():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grading.cli import main
-from grading.coordinator.nbgrader_api import is_registered
+from grading.course import Course
 from grading.errors import EquivalentsFileError
 from grading.proof.equivalents import read_equivalents, written
 from grading.proof.runner import check, unproved
@@ -143,11 +143,11 @@ def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(cour
     monkeypatch.chdir(course)
     assert main.main(["release", ONE]) == 2
     assert "nothing was released" in capsys.readouterr().err
-    assert not is_registered(course, ONE)
+    assert not Course(course).is_registered(ONE)
     listing(course, SURVIVORS)
     assert main.main(["release", ONE]) == 0
     assert "New or changed since the last proof: 01_double" in capsys.readouterr().out
-    assert is_registered(course, ONE)
+    assert Course(course).is_registered(ONE)
     assert main.main(["release", ONE]) == 0
     assert "New or changed" not in capsys.readouterr().out
     assert unproved(course, TINY_LESSONS) == [TINY_LESSONS[1]]

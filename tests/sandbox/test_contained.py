@@ -22,6 +22,7 @@ import psutil
 import pytest
 
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
+from grading.course import Course
 from grading.errors import KernelDied
 from grading.exercises.lesson import load_lesson
 from grading.judge import start_judge
@@ -482,7 +483,7 @@ def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(
     (seed,) = open_course.glob(".grading-seed")
     seed.chmod(0o640)
     with pytest.raises(SandboxUnavailable, match=f"chmod go= {seed}"):
-        grade_file(open_course, open_course / "nbgrader_config.py", LESSON, contained=True)
+        grade_file(Course(open_course), open_course / "nbgrader_config.py", LESSON, contained=True)
     close_secrets(open_course)
     results = Path(tempfile.mkdtemp())
     result = results / "results.json"
@@ -494,7 +495,7 @@ def test_a_judge_reaches_no_result_no_secret_and_leaves_nothing(
         write_grader_tests(open_course / "grader_tests" / LESSON, {**GRADER_TESTS, "halve": (body,)})
         answers = with_answers(released_notebook(open_course, LESSON), double=DOUBLE, halve=HALVE)
         file = submit_file(open_course, "ada", answers)
-        graded = grade_file(open_course, file, LESSON, page=True, contained=True, results=[result])
+        graded = grade_file(Course(open_course), file, LESSON, page=True, contained=True, results=[result])
     verdicts = {verdict.exercise: verdict for verdict in graded.verdicts}
     assert [criterion.finding for criterion in verdicts["halve"].criteria] == [""]
     assert graded.earned == 8
@@ -547,7 +548,7 @@ def graded_by_itself(released_course: Callable[[str], Path]) -> Iterator[Callabl
         def grade(case: Submission) -> Found:
             canaries.lay()
             file = root / "submitted" / case.hand_in(root, canaries) / CORPUS_LESSON / f"{CORPUS_LESSON}.ipynb"
-            graded = grade_file(root, file, CORPUS_LESSON, page=True, contained=True)
+            graded = grade_file(Course(root), file, CORPUS_LESSON, page=True, contained=True)
             written = file.read_text(errors="replace")
             verdicts = {verdict.exercise: verdict for verdict in graded.verdicts}
             return Found(

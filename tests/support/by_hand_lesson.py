@@ -8,12 +8,11 @@ from typing import Any
 
 import nbformat
 from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import AssignLatePenalties
 
 from grading.authoring.build import build_lesson
+from grading.coordinator.converters import generate_assignment
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import configuration, release
+from grading.course import Course
 from grading.plugins.review.desk import ReviewDesk
 
 from .course_builder import LessonFiles, build_course, released_notebook, solved_notebook, tiny_lesson
@@ -76,7 +75,7 @@ def course_by_hand(root: Path, points: float | None = 2, config: str = "") -> Pa
     if points is not None:
         give_points(root, points)
     build_lesson(root, LESSON)
-    release(root, LESSON)
+    generate_assignment(Course(root), LESSON)
     return root
 
 
@@ -118,9 +117,9 @@ def grade_by_hand(root: Path, student: str, points: dict[str, float], comment: s
 
 def review_by_hand(root: Path, student: str, cell: str, **wanted: Any) -> None:
     """Grade an answer as the review page does; `wanted` as in `ReviewDesk.grade`."""
-    config, key = configuration(root), f"{LESSON}/{cell}"
+    key = f"{LESSON}/{cell}"
     with open_book(root) as gradebook:
-        desk = ReviewDesk(root, LESSON, gradebook, CourseDirectory(config=config), AssignLatePenalties(config=config))
+        desk = ReviewDesk(Course(root), LESSON, gradebook)
         groups = desk.question(key, names=True)["groups"]
         seen = {m["id"]: m["seen"] for group in groups for m in group["members"] if m["student"] == student}
         desk.grade("ann", "page", key, seen, wanted)

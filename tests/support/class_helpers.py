@@ -16,7 +16,7 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
-from grading.coordinator.nbgrader_api import configuration
+from grading.course import Course
 from grading.gradebook.store import stored_grades
 
 from .course_builder import add_config
@@ -54,7 +54,7 @@ def set_deadline(root: Path, due: str) -> None:
 
 def gradebook_url(root: Path) -> str:
     """The database URL from the course's own configuration."""
-    return str(CourseDirectory(config=configuration(root)).db_url)
+    return str(CourseDirectory(config=Course(root).config).db_url)
 
 
 def grading_results(root: Path) -> dict[str, Any]:

@@ -26,9 +26,10 @@ from nbformat import NotebookNode
 from rich.console import Console
 
 from grading.authoring.build import build_lesson
+from grading.coordinator.converters import generate_assignment
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import release as release_lesson
+from grading.course import Course
 from grading.course_dir import seeds
 from grading.course_dir.paths import CONFIG
 from grading.exercises.lesson import load_lesson
@@ -138,7 +139,7 @@ def build_and_release(root: Path, lesson: str) -> None:
     """Release a lesson as `grading release` does."""
     if (root / "source" / f"{lesson}.py").exists():  # not where the author wrote a notebook
         build_lesson(root, lesson)
-    release_lesson(root, lesson)
+    generate_assignment(Course(root), lesson)
 
 
 def add_config(root: Path, lines: str) -> None:
@@ -190,7 +191,7 @@ def submit_class(root: Path, lesson: str, submissions: Mapping[str, Mapping[str,
 
 def grade_lesson(root: Path, lesson: str) -> None:
     """Grade what was handed in; fails if a submission gets no grade."""
-    assert not grade_class(root, [lesson], Console(quiet=True)).failed
+    assert not grade_class(Course(root), [lesson], Console(quiet=True)).failed
 
 
 def _copy_lessons(root: Path, names: set[str]) -> None:

@@ -13,7 +13,7 @@ from nbgrader.exchange import ExchangeFactory
 from nbgrader.exchange.default import ExchangeFetchAssignment, ExchangeFetchFeedback, ExchangeSubmit
 from traitlets.config import Config
 
-from grading.coordinator.nbgrader_api import configuration
+from grading.course import Course
 
 from .course_builder import add_config
 
@@ -25,7 +25,7 @@ class Exchange:
 
     def __init__(self, root: Path, place: Path) -> None:
         self.root, self.place, self.shared = root, place, place / "exchange"
-        self.course = str(CourseDirectory(config=configuration(root)).course_id)
+        self.course = str(CourseDirectory(config=Course(root).config).course_id)
         self.inbound, self.feedback = self.shared / self.course / "inbound", self.shared / self.course / "feedback"
 
     def open(self, lessons: list[str], *, check_owner: bool = False) -> Exchange:
@@ -34,7 +34,7 @@ class Exchange:
         self.shared.chmod(0o777)
         add_config(self.root, f"c.Exchange.root = {str(self.shared)!r}\nc.ExchangeCollect.check_owner = {check_owner}")
         for lesson in lessons:
-            config = configuration(self.root)
+            config = Course(self.root).config
             config.CourseDirectory.assignment_id = lesson
             self._run(ExchangeFactory(config=config).release_assignment, config)
         return self

@@ -26,6 +26,7 @@ from rich.console import Console
 
 from grading.coordinator.demo_class import hand_in, with_mistakes, write_answers
 from grading.coordinator.grade_class import grade_class
+from grading.course import Course
 from grading.course_dir.lessons import list_lessons
 from grading.exercises.lesson import load_lesson
 from grading.gradebook.store import stored_grades
@@ -75,7 +76,7 @@ def _judge(root: Path, lesson: str) -> int:
     mistakes = with_mistakes(described, lambda position: 0)
     for student, answers in {SOLUTIONS: solutions, MISTAKES: mistakes}.items():
         hand_in(root, lesson, student, write_answers(release, answers))
-    grade_class(root, [lesson], Console(quiet=True))
+    grade_class(Course(root), [lesson], Console(quiet=True))
     with Gradebook(gradebook_url(root), "attention") as gradebook:
         found = {grade.student: grade.verdicts for grade in stored_grades(gradebook, lesson)}
     _show(lesson, seconds=f"{time.monotonic() - began:.0f}")

@@ -31,7 +31,7 @@ from pathlib import Path
 import psutil
 from nbgrader.api import Gradebook
 
-from grading.coordinator.nbgrader_api import scores, ungraded
+from grading.course import Course
 from grading.gradebook.store import stored_grades
 
 from .course_builder import TINY_LESSONS, build_course, solved_notebook
@@ -136,10 +136,10 @@ def true_grades(root: Path, where: str) -> dict[str, str]:
     """student -> time of the grade. Fails if grades are wrong, or differ between gradebook, report and export."""
     with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
         found = {one.student: one.graded_at.isoformat() for one in stored_grades(gradebook, LESSON)}
-    points = {student: score for (student, _), (score, _) in scores(root).items()}
+    points = {student: score for (student, _), (score, _) in Course(root).scores().items()}
     assert points == {student: CLASS[student][1] for student in found}, where
     handed_in = {path.name for path in (root / "submitted").glob("*/")}
-    assert {student for student, _ in ungraded(root)} == handed_in - found.keys(), where
+    assert {student for student, _ in Course(root).ungraded()} == handed_in - found.keys(), where
     exported = root / "grades.csv"
     command = [Path(sys.executable).parent / "nbgrader", "export", f"--to={exported}"]
     subprocess.run(command, cwd=root, check=True, capture_output=True)

@@ -10,11 +10,10 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 
-from grading.coordinator.nbgrader_api import configuration, open_gradebook
-from grading.coordinator.nbgrader_api import release as release_lesson
+from grading.coordinator.converters import generate_assignment
+from grading.course import Course
 from grading.gradebook.store import save
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 from grading.notebooks.verdict_cell import write_verdict
@@ -85,8 +84,8 @@ def make_review_course(root: Path, answers: Mapping[str, Mapping[str, str]], *, 
     questions = root / "grader_tests" / LESSON / "questions"
     questions.mkdir(parents=True)
     (questions / f"{WHY}.toml").write_text(CONTRACT)
-    release_lesson(root, LESSON)
-    with open_gradebook(root) as gradebook:
+    generate_assignment(Course(root), LESSON)
+    with Course(root).gradebook() as gradebook:
         for student, texts in answers.items():
             add_answers(root, gradebook, student, texts)
     return root
@@ -114,11 +113,10 @@ def add_answers(root: Path, gradebook: Gradebook, student: str, texts: Mapping[s
     gradebook.update_or_create_student(student, first_name=student.title(), last_name="Doe")
     gradebook.update_or_create_submission(LESSON, student)
     ids = {"assignment": LESSON, "student": student, "notebook": LESSON}
-    save(gradebook, ids, notebook, text, {"submission": text}, AssignLatePenalties(config=configuration(root)))
+    save(gradebook, ids, notebook, text, {"submission": text}, AssignLatePenalties(config=Course(root).config))
 
 
 def open_desk(root: Path) -> ReviewDesk:
     """A desk with a gradebook of its own, as another process has."""
-    config = configuration(root)
-    gradebook = open_gradebook(root)
-    return ReviewDesk(root, LESSON, gradebook, CourseDirectory(config=config), AssignLatePenalties(config=config))
+    course = Course(root)
+    return ReviewDesk(course, LESSON, course.gradebook())

@@ -19,9 +19,9 @@ from pathlib import Path
 from nbgrader.preprocessors import AssignLatePenalties
 
 from grading.coordinator.gradebook_writer import time_of
-from grading.coordinator.nbgrader_api import configuration, open_gradebook
-from grading.course_dir.course_file import Attempts, load_course_file
-from grading.course_dir.course_time import after, shown, zone_of
+from grading.course import Course
+from grading.course_dir.course_file import Attempts
+from grading.course_dir.course_time import after, shown
 from grading.errors import SubmissionNotGraded
 from grading.gradebook import late_rules
 from grading.gradebook.accommodations import accommodations
@@ -75,19 +75,14 @@ class Graded:
 class AttemptLimits:
     """The limits of a course, and what was graded."""
 
-    def __init__(self, root: Path, now: datetime | None = None) -> None:
+    def __init__(self, course: Course, now: datetime | None = None) -> None:
         """Raises CourseFileError."""
-        self._root, self._course = root, load_course_file(root)
-        config = configuration(root)
-        self._now, self._zone, self._penalties = (
-            now or datetime.now(UTC),
-            zone_of(config),
-            AssignLatePenalties(config=config),
-        )
+        self._course, self._now = course, now or datetime.now(UTC)
+        self._zone, self._penalties = course.zone, AssignLatePenalties(config=course.config)
         self._grades: dict[str, dict[str, dict[str, Graded]]] = {}  # by lesson, student and page
         self._graded: dict[str, Attempt] = {}  # by page
         self._own: dict[tuple[str, str], list[Attempt]] = {}  # by student and lesson, oldest first
-        for attempt in _read(root / FILE):
+        for attempt in _read(course.root / FILE):
             if self._day_after(attempt.at) > self._now or self._best_counts(attempt.lesson):
                 self._graded[attempt.page] = attempt
                 self._own.setdefault((attempt.student, attempt.lesson), []).append(attempt)
@@ -99,7 +94,7 @@ class AttemptLimits:
         """
         if submission.again or submission.page.name in self._graded:
             return None
-        limits = self._course.attempts_of(submission.lesson)
+        limits = self._course.toml.attempts_of(submission.lesson)
         own = [attempt.at for attempt in self._own.get((to_cell(submission.student), submission.lesson), ())]
         until = []
         for most, ends in (
@@ -116,7 +111,7 @@ class AttemptLimits:
         template = page_templates(TEMPLATES).get_template("held_back.html.j2")
         # up to the next minute, so that it is not too early
         at = shown((until + timedelta(minutes=1)).replace(second=0), self._zone)
-        limits = in_words(self._course.attempts_of(submission.lesson))
+        limits = in_words(self._course.toml.attempts_of(submission.lesson))
         return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at, left_out=(), why="")
 
     def best(self, student: str, lesson: str) -> str:
@@ -159,7 +154,7 @@ class AttemptLimits:
     def _load_grades(self, lesson: str) -> dict[str, dict[str, Graded]]:
         """The last grade of each submission in the exchange, by student and page; also the current one, by CURRENT."""
         found: dict[str, dict[str, Graded]] = {}
-        with open_gradebook(self._root) as gradebook:
+        with self._course.gradebook() as gradebook:
             more = {row.student: row.more for row in accommodations(gradebook, lesson) if row.more}
             day = gradebook.find_assignment(lesson).duedate
             due = {student: after(day, time, self._zone) if day else None for student, time in more.items()}
@@ -180,20 +175,20 @@ class AttemptLimits:
         found = dict(self._graded)
         for submission in graded:
             lesson, page = submission.lesson, submission.page.name
-            limited = in_words(self._course.attempts_of(lesson)) and not submission.again
+            limited = in_words(self._course.toml.attempts_of(lesson)) and not submission.again
             if page not in found and (limited or self._best_counts(lesson)):
                 at = submission.at.replace(tzinfo=UTC) if submission.again else self._now
                 found[page] = Attempt(to_cell(submission.student), lesson, page, at)
         if found != self._graded:
             self._graded = found
-            _write(self._root / FILE, found.values())
+            _write(self._course.root / FILE, found.values())
 
     def _day_after(self, at: datetime) -> datetime:
         """The same hour of the next day, by the clocks of the course's time zone."""
         return after(at.replace(tzinfo=None), DAY, self._zone).replace(tzinfo=UTC)
 
     def _best_counts(self, lesson: str) -> bool:
-        return self._course.attempts_of(lesson).counts == BEST
+        return self._course.toml.attempts_of(lesson).counts == BEST
 
 
 def in_words(limits: Attempts) -> str:

@@ -6,7 +6,6 @@ order of the steps (`watch`).
 
 from __future__ import annotations
 
-import glob
 import logging
 import os
 import time
@@ -19,10 +18,8 @@ from pathlib import Path
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
-from traitlets.config import Config
 
-from grading.coordinator.nbgrader_api import configuration, has_gradebook, open_gradebook
-from grading.course_dir.lessons import list_lessons
+from grading.course import Course
 from grading.errors import NotHandedIn, StepFailed
 from grading.gradebook.store import times_of_grades
 from grading.nbgrader_plugins.feedback_exporter import MOST_NAMED
@@ -66,9 +63,8 @@ class CourseExchange:
     Raises StepFailed if the course has no exchange that this module can use.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._config: Config = configuration(root)
-        self._root = root
+    def __init__(self, course: Course) -> None:
+        self._course, self._config = course, course.config
         factory = ExchangeFactory(config=self._config)
         for step, ours in (("collect", Collect), ("release_feedback", ReleaseFeedback)):
             if not issubclass(plugin := getattr(factory, step), ours):
@@ -76,7 +72,7 @@ class CourseExchange:
                     f"this needs nbgrader's own exchange with the course's plugins, got {_name(plugin)}. "
                     f'Set c.ExchangeFactory.{step} = "{_name(ours)}" in nbgrader_config.py'
                 )
-        directory = self._directory()
+        directory = course.directory()
         exchange = factory.exchange(coursedir=directory, config=self._config)
         if not directory.course_id:
             raise StepFailed("the course has no id in the exchange. Set c.CourseDirectory.course_id")
@@ -99,13 +95,13 @@ class CourseExchange:
         lessons  default: all lessons. Only lessons in the gradebook count.
         best     gives the page of a student's submission that counts even if it is not the latest, or ""
         """
-        if not has_gradebook(self._root):
+        if not self._course.has_gradebook:
             return []
-        with open_gradebook(self._root) as gradebook:
+        with self._course.gradebook() as gradebook:
             graded_at = times_of_grades(gradebook)
             due = {assignment.name: assignment.duedate for assignment in gradebook.assignments}
-        watched = due.keys() & set(list_lessons(self._root, lessons, ordinary=True))
-        if not self._factory.Collect(self._directory(), None, config=self._config).before_duedate:
+        watched = due.keys() & set(self._course.lessons(lessons))
+        if not self._factory.Collect(self._course.directory(), None, config=self._config).before_duedate:
             due = dict.fromkeys(due)
         listed = self._listed(watched)
         self.refused = listed.refused
@@ -129,7 +125,7 @@ class CourseExchange:
 
     def _is_collected(self, entry: Inbound) -> bool:
         """Whether submitted/ has this submission, or a later one; for those that have no secret."""
-        handed_in = time_of(submitted_folder(self._directory(), entry.student, entry.lesson).stamp)
+        handed_in = time_of(submitted_folder(self._course.directory(), entry.student, entry.lesson).stamp)
         return handed_in is not None and handed_in >= entry.at
 
     def _again(self, every: list[ExchangeSubmission], graded: float, counting: str) -> Iterator[ExchangeSubmission]:
@@ -192,7 +188,7 @@ class CourseExchange:
             return bool(page) and is_first and page == best(kept.student, kept.lesson)
 
         with suppress(Exception):  # such as a full disk; the next submission tries again
-            remove_oldest(self._root, submission.student, MOST_KEPT, MOST_COPIES, counts)
+            remove_oldest(self._course.root, submission.student, MOST_KEPT, MOST_COPIES, counts)
 
     def release(self, submission: ExchangeSubmission) -> bool:
         """Release a submission's feedback page; returns whether the exchange has it now.
@@ -226,16 +222,13 @@ class CourseExchange:
 
     def waits(self) -> Iterator[tuple[str, float]]:
         """Student and seconds from submission to released feedback, of each submission that has feedback."""
-        lessons = list_lessons(self._root, ordinary=True)
+        lessons = self._course.lessons()
         for submission in (self._submission(entry) for entry in self._listed(lessons).found if entry.secret):
             if released := _modified(submission.page):
                 yield submission.student, released - submission.at.replace(tzinfo=UTC).timestamp()
 
-    def _directory(self, submission: ExchangeSubmission | None = None) -> CourseDirectory:
-        directory = CourseDirectory(config=self._config)
-        if submission:
-            directory.assignment_id, directory.student_id = submission.lesson, glob.escape(submission.student)
-        return directory
+    def _directory(self, submission: ExchangeSubmission) -> CourseDirectory:
+        return self._course.directory(submission.lesson, submission.student)
 
     def _submitted(self, submission: ExchangeSubmission) -> Path:
         """Where a collected submission of this student and lesson is."""
@@ -246,7 +239,7 @@ class CourseExchange:
         inbound = self.place / "inbound"
         if not inbound.is_dir():  # nothing has been released to students yet
             return InboundList()
-        check_owner = self._factory.Collect(self._directory(), None, config=self._config).check_owner
+        check_owner = self._factory.Collect(self._course.directory(), None, config=self._config).check_owner
         return list_inbound(inbound, lessons, check_owner=check_owner)
 
     def _submission(self, entry: Inbound) -> ExchangeSubmission:

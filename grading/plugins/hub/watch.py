@@ -22,11 +22,10 @@ from threading import Event
 
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.gradebook_writer import STOPS
-from grading.coordinator.nbgrader_api import configuration
 from grading.coordinator.progress import describe_error, log_above
 from grading.coordinator.write_feedback import write_feedback
+from grading.course import Course
 from grading.course_dir.course_folder import exposure
-from grading.course_dir.course_time import zone_of
 from grading.cpu_count import cpu_count
 from grading.errors import CannotWrite, CourseLocked, GradingError, StepFailed
 from grading.extras import demand_extra
@@ -72,7 +71,7 @@ class _Delay:
 
 @dataclass
 class Watch:
-    """The service for one course.
+    """The service for one course. Each look and each round reads the settings again.
 
     lessons    lessons to watch (default: all in the gradebook)
     workers    number of submissions graded at once, and of pages written at once (default: one per processor)
@@ -107,14 +106,15 @@ class Watch:
         SandboxUnavailable if this machine cannot confine student code, and CourseLocked if the course is watched
         already. Later errors are reported and tried again.
         """
-        place, self.state.timezone = CourseExchange(self.root).place, zone_of(configuration(self.root)).key
+        course = self._course()
+        place, self.state.timezone = CourseExchange(course).place, course.zone.key
         if problem := exposure(self.root):
-            if configuration(self.root).ExchangeCollect.get("check_owner", True):  # students have accounts of their own
+            if course.config.ExchangeCollect.get("check_owner", True):  # students have accounts of their own
                 raise StepFailed(f"nothing is graded: {problem}")
             self._log(f"warning: {problem}")
         if self.scheduler:
             demand_extra("cluster", "Grading on a cluster")
-        elif not self.unsandboxed and not configuration(self.root).JudgedExecute.get("unsandboxed", False):
+        elif course.sandboxed:
             require()
         with only_watch(self.root), _stop_between_steps(self._stop), self._page() as page:
             self._log(f"watching {place}" + (f"; its state is at {page}" if page else ""))
@@ -171,8 +171,8 @@ class Watch:
 
     def _choose(self) -> list[ExchangeSubmission]:
         """The submissions for the next round, all of one lesson."""
-        exchange = CourseExchange(self.root)
-        limits = AttemptLimits(self.root)
+        course = self._course()
+        exchange, limits = CourseExchange(course), AttemptLimits(course)
         waiting = exchange.waiting(self.lessons, limits.best)
         folders = {submission.folder for submission in waiting} | exchange.refused.keys()
         self._failed = {folder: delay for folder, delay in self._failed.items() if folder in folders}
@@ -222,14 +222,15 @@ class Watch:
             self._served[submission.student] = self._served_lessons[submission.lesson] = self._rounds
         begun, quiet = time.monotonic(), SafeConsole(quiet=True)
         with log_above(quiet):  # messages may name students
-            exchange = CourseExchange(self.root)
+            course = self._course()
+            exchange = CourseExchange(course)
             collected = self._each(chosen, exchange.collect, COLLECT)
-            best = AttemptLimits(self.root).best
+            best = AttemptLimits(course).best
             for submission in collected:
                 exchange.limit_kept(submission, best)
-            graded = [] if self._stop.is_set() else self._graded(collected, quiet)
-            AttemptLimits(self.root).count(graded)  # before the release: what has feedback is counted
-            written = [] if self._stop.is_set() else self._written(graded, quiet)
+            graded = [] if self._stop.is_set() else self._graded(course, collected, quiet)
+            AttemptLimits(course).count(graded)  # before the release: what has feedback is counted
+            written = [] if self._stop.is_set() else self._written(course, graded, quiet)
             released = self._each(written, exchange.release, RELEASE)
         if not chosen or (self._stop.is_set() and not released):
             return
@@ -244,30 +245,28 @@ class Watch:
         for what, number in self._failures(chosen).items():
             self._log(f"{plural(number, 'submission')} {what}")
 
-    def _graded(self, collected: list[ExchangeSubmission], quiet: SafeConsole) -> list[ExchangeSubmission]:
+    def _graded(
+        self, course: Course, collected: list[ExchangeSubmission], quiet: SafeConsole
+    ) -> list[ExchangeSubmission]:
         if not collected:
             return []
         lesson, students = collected[0].lesson, {submission.student for submission in collected}
         outcome = grade_class(
-            self.root,
-            [lesson],
-            quiet,
-            students=students,
-            unsandboxed=self.unsandboxed,
-            workers=self.workers,
-            scheduler=self.scheduler,
+            course, [lesson], quiet, students=students, workers=self.workers, scheduler=self.scheduler
         )
         done = {student for _, student in [*outcome.graded, *outcome.up_to_date]}
         return self._each(
             collected, lambda submission: submission.student in done, outcome.failed.get((lesson, ""), GRADE)
         )
 
-    def _written(self, graded: list[ExchangeSubmission], quiet: SafeConsole) -> list[ExchangeSubmission]:
+    def _written(
+        self, course: Course, graded: list[ExchangeSubmission], quiet: SafeConsole
+    ) -> list[ExchangeSubmission]:
         if not graded:
             return []
         pages: dict[str, str] = {}
         write_feedback(
-            self.root,
+            course,
             [graded[0].lesson],
             quiet,
             students={submission.student for submission in graded},
@@ -321,6 +320,10 @@ class Watch:
         ]
         with suppress(OSError):  # such as a full disk, which grading reports
             self.state.write(self.root)
+
+    def _course(self) -> Course:
+        """The course with its settings as they are now."""
+        return Course(self.root, unsandboxed=self.unsandboxed)
 
     def _log(self, text: str) -> None:
         say(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {one_line(text)}", flush=True)

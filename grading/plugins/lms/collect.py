@@ -6,13 +6,10 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
-from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from rich.progress import track
 
-from grading.coordinator.nbgrader_api import configuration
-from grading.course_dir.course_time import zone_of
-from grading.course_dir.lessons import list_lessons
+from grading.course import Course
 from grading.errors import StepFailed
 from grading.gradebook.lock import exclusive
 
@@ -22,13 +19,13 @@ from .downloads import DownloadIndex
 from .identities import IdentityTable
 from .outcome_table import show
 from .which_lesson import SortedDownloads, sort_by_lesson
-from .zip_collect import TolerantExtractor, about
+from .zip_collect import TolerantExtractor, load_lesson_and_roster
 
 OPTIONS = "--keep or --replace"
 
 
 def collect(
-    root: Path, archives: Iterable[Path], lesson: str, console: Console, *, undecided: str = ASK
+    course: Course, archives: Iterable[Path], lesson: str, console: Console, *, undecided: str = ASK
 ) -> list[Outcome]:
     """Collect downloads (zips or folders) into `submitted/` and show the outcomes.
 
@@ -37,39 +34,37 @@ def collect(
 
     Raises StepFailed, IdentityTableError, ChoiceTableError, CourseLocked.
     """
-    config = configuration(root)
-    identities, choices = IdentityTable.of(root), ChoiceTable(root, undecided)
-    with exclusive(root), ExitStack() as opened:
-        listings = [_read(path, config, identities, opened) for path in archives]
+    identities, choices = IdentityTable.of(course.root), ChoiceTable(course.root, undecided)
+    with exclusive(course.root), ExitStack() as opened:
+        listings = [_read(path, course, identities, opened) for path in archives]
         if lesson:
             by_lesson = SortedDownloads({lesson: DownloadIndex()})
             by_lesson.add(lesson, (submission for listing in listings for submission in listing.submissions))
         else:
-            by_lesson = sort_by_lesson(listings, list_lessons(root, ordinary=True))
-        collected = list(_not_sorted(root, listings, by_lesson))
+            by_lesson = sort_by_lesson(listings, course.lessons())
+        collected = list(_not_sorted(course, listings, by_lesson))
         for name, listing in sorted(by_lesson.lessons.items()):
-            config.CourseDirectory.assignment_id = name
-            of_lesson, roster = about(CourseDirectory(config=config), identities)
-            outcomes = Collecting(of_lesson, roster, identities, choices).outcomes(listing)
+            loaded, roster = load_lesson_and_roster(course.directory(name), identities)
+            outcomes = Collecting(loaded, roster, identities, choices).outcomes(listing)
             title, total = f"{name}: collecting", len(listing.submissions)
             collected += track(outcomes, title, total, console=console, transient=True)
     identities.save()
     choices.save()
-    show(collected, console, str(identities.path), str(choices.path), OPTIONS, zone_of(config))
+    show(collected, console, str(identities.path), str(choices.path), OPTIONS, course.zone)
     return collected
 
 
-def _read(path: Path, config: object, identities: IdentityTable, opened: ExitStack) -> DownloadIndex:
+def _read(path: Path, course: Course, identities: IdentityTable, opened: ExitStack) -> DownloadIndex:
     if not path.exists():
         raise StepFailed(f"{path} does not exist. Name a zip or folder as it was downloaded.")
-    reader = TolerantExtractor(config=config).reader(identities, opened)
+    reader = TolerantExtractor(config=course.config).reader(identities, opened)
     reader.path(path)
     return reader.found
 
 
-def _not_sorted(root: Path, listings: list[DownloadIndex], found: SortedDownloads) -> Iterable[Outcome]:
+def _not_sorted(course: Course, listings: list[DownloadIndex], found: SortedDownloads) -> Iterable[Outcome]:
     """Outcomes of files without a lesson; raises StepFailed if there are no others."""
-    lessons = list_lessons(root, ordinary=True)
+    lessons = course.lessons()
     remedy = f"Name the lesson: --lesson {lessons[0] if lessons else 'NAME'}"
     if not found.lessons and not any(listing.unread for listing in listings):
         raise StepFailed(f"{found.untold[0][0] if found.untold else 'the download has no submission'}. {remedy}")

@@ -18,7 +18,7 @@ from grading.submitted.file_names import printable
 from grading.submitted.submitted_dir import SubmittedFolder, time_of
 
 from .choices import ASK, KEEP, ChoiceTable
-from .downloads import DownloadIndex, some
+from .downloads import DownloadIndex, first_few
 from .identities import SEVERAL, IdentityTable
 from .platforms import LASTING, Submitter
 from .roster import Match, Roster
@@ -124,8 +124,8 @@ class Collecting:
             lesson = self._lesson
             with closing(Selection(submission, lesson.notebooks, is_known, lesson.handed_out)) as chosen:
                 if not chosen.contents:
-                    found = some(chosen.passed_over) or NOTHING
-                    raise ArchiveError(some(chosen.trouble) or f"it has no notebook of this lesson: {found}")
+                    found = first_few(chosen.passed_over) or NOTHING
+                    raise ArchiveError(first_few(chosen.trouble) or f"it has no notebook of this lesson: {found}")
                 return self._put(student, submission, chosen)
         except AmbiguousOwner as why:
             return self._ask(
@@ -189,7 +189,7 @@ def nobodys_outcomes(listing: DownloadIndex) -> Iterator[Outcome]:
     """Outcomes for files without an owner, and for downloads that cannot be read."""
     for download, names in listing.nobodys.items():
         where = f"in {download}: " if download else ""
-        yield Outcome(LEFT, some(names), why=f"{where}no student matches its name, and it is not a notebook")
+        yield Outcome(LEFT, first_few(names), why=f"{where}no student matches its name, and it is not a notebook")
     for download, why in listing.unread:
         yield Outcome(SKIPPED, download, why=f"the download cannot be read: {why}")
 
@@ -221,11 +221,11 @@ def _notes(submission: Submission, chosen: Selection) -> list[str]:
         if candidate.top.late:
             notes.append("late" if candidate.top.when else "late; the download does not show by how much")
     if chosen.older:
-        notes.append(f"older or a copy: {some(chosen.older)}")
+        notes.append(f"older or a copy: {first_few(chosen.older)}")
     if chosen.trouble:
-        notes.append(f"with problems: {some(chosen.trouble)}")
+        notes.append(f"with problems: {first_few(chosen.trouble)}")
     if chosen.passed_over:
-        notes.append(f"ignored: {some(chosen.passed_over)}")
+        notes.append(f"ignored: {first_few(chosen.passed_over)}")
     if submission.installed:
         notes.append(f"not searched: {', '.join(submission.installed)}")
     return notes

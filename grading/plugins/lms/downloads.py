@@ -39,7 +39,7 @@ from .selection import Submission
 GRADESCOPE = re.compile(r"assignment_[0-9]+_export")
 SCORES = "scores.csv"  # Classroom 50's table beside the repositories
 GITHUB = re.compile(r"(?P<slug>.+)-submissions", re.S)
-SOME = 3  # names to show of a longer list
+FEW = 3  # names to show of a longer list
 
 
 @dataclass
@@ -142,7 +142,7 @@ class DownloadReader:
             return
         by_owner: dict[Submitter, Submission] = {}
         inner: dict[str, list[Entry]] = {}
-        for entry, tops in owners.told():
+        for entry, tops in owners.entries_with_owners():
             if not tops:
                 self.found.nobodys.setdefault(download, []).append(printable(entry.path[0]))
             for top in tops:
@@ -195,7 +195,7 @@ class Owners:
                 continue
             self._platform_files.add(name)
 
-    def told(self) -> Iterator[tuple[Entry, list[ParsedName]]]:
+    def entries_with_owners(self) -> Iterator[tuple[Entry, list[ParsedName]]]:
         for entry in self._entries:
             if entry.path[0] not in self._platform_files:
                 yield entry, self._of(entry)
@@ -239,7 +239,7 @@ def _strip_path(entry: Entry, names: int) -> Entry:
     return Entry(entry.path[names:], entry.unfit, entry.size, entry.open)
 
 
-def some(texts: list[str]) -> str:
+def first_few(texts: list[str]) -> str:
     """Join the first few texts and count the others."""
-    more = f" and {len(texts) - SOME:,} more" if len(texts) > SOME else ""
-    return "; ".join(texts[:SOME]) + more
+    more = f" and {len(texts) - FEW:,} more" if len(texts) > FEW else ""
+    return "; ".join(texts[:FEW]) + more

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
-from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
-
-from grading.coordinator.nbgrader_api import configuration
+from grading.course import Course
 
 
 @dataclass(frozen=True)
@@ -23,10 +19,9 @@ class Person:
     keys: frozenset[str]
 
 
-def load_roster(root: Path) -> list[Person]:
+def load_roster(course: Course) -> list[Person]:
     """Everyone in the gradebook, with the ids by which an LMS may know them."""
-    directory = CourseDirectory(config=configuration(root))
-    with Gradebook(directory.db_url, directory.course_id) as gradebook:
+    with course.gradebook() as gradebook:
         return [person(student.id, student.lms_user_id, student.email) for student in gradebook.students]
 
 

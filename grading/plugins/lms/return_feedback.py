@@ -8,11 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
-from grading.coordinator.nbgrader_api import configuration, needs_manual_grading
 from grading.coordinator.write_feedback import write_feedback
+from grading.course import Course
 from grading.errors import StepFailed
 from grading.notebooks.cells import RECORD
 from grading.notebooks.submitted_file import asks_for_another_file
@@ -20,7 +19,7 @@ from grading.notebooks.submitted_file import asks_for_another_file
 from .feedback_zip import TAKES_BACK, name_for, pack
 from .identities import IdentityTable
 from .platforms import ParsedName
-from .zip_collect import TolerantExtractor, about
+from .zip_collect import TolerantExtractor, load_lesson_and_roster
 
 
 @dataclass
@@ -35,7 +34,7 @@ class HandedBack:
 
 
 def hand_back(
-    root: Path,
+    course: Course,
     lesson: str,
     downloads: Iterable[Path],
     out: Path,
@@ -48,15 +47,15 @@ def hand_back(
     Leaves out submissions that have no grade or still need a person. Includes a page that asks the student for another
     file, since there is nothing to wait for. Raises StepFailed.
     """
-    every = _feedback_names(root, lesson, downloads)
+    every = _feedback_names(course, lesson, downloads)
     names_of = {who: names for who, names in every.items() if students is None or who in students}
-    write_feedback(root, [lesson], console, students=students)
-    pages = {page.parents[1].name: page for page in (root / "feedback").glob(f"*/{lesson}/{lesson}.html")}
-    open_ = {student for student, name, _ in needs_manual_grading(root) if name == lesson}
+    write_feedback(course, [lesson], console, students=students)
+    pages = {page.parents[1].name: page for page in (course.root / "feedback").glob(f"*/{lesson}/{lesson}.html")}
+    open_ = {student for student, name, _ in course.needs_manual_grading() if name == lesson}
     done, packed = HandedBack(nobodys=every.get("", []) if students is None else []), dict[str, Path]()
     names_of.pop("", None)
     for student, names in sorted(names_of.items()):
-        if student in open_ and not _is_asked_again(root, lesson, student):
+        if student in open_ and not _is_asked_again(course, lesson, student):
             done.left_out[student] = "has no final grade: an exercise needs a person"
         elif student not in pages:
             done.left_out[student] = "has no feedback: the submission is not graded"
@@ -69,12 +68,12 @@ def hand_back(
     return done
 
 
-def _is_asked_again(root: Path, lesson: str, student: str) -> bool:
+def _is_asked_again(course: Course, lesson: str, student: str) -> bool:
     """Whether the feedback asks the student for another file.
 
     Reads our autograded notebook, not the student's.
     """
-    path = root / "autograded" / student / lesson / f"{lesson}.ipynb"
+    path = course.root / "autograded" / student / lesson / f"{lesson}.ipynb"
     try:
         record = json.loads(path.read_text(encoding="utf-8"))["metadata"].get(RECORD, {})
     except Exception:  # one notebook must not keep the pages of the others
@@ -82,17 +81,16 @@ def _is_asked_again(root: Path, lesson: str, student: str) -> bool:
     return asks_for_another_file(str(record.get("unreadable", "")))
 
 
-def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
+def _feedback_names(course: Course, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
     """Names of feedback files by student, last attempt last; "": names of no known student."""
-    config, identities = configuration(root), IdentityTable.of(root)
-    config.CourseDirectory.assignment_id = lesson
-    _, people = about(CourseDirectory(config=config), identities)
+    identities = IdentityTable.of(course.root)
+    _, people = load_lesson_and_roster(course.directory(lesson), identities)
     found: dict[str, ParsedName] = {}
     with ExitStack() as opened:
         for path in downloads:
             if not path.exists():
                 raise StepFailed(f"{path} does not exist. Name the zip or folder of submissions as it was downloaded.")
-            reader = TolerantExtractor(config=config).reader(identities, opened)
+            reader = TolerantExtractor(config=course.config).reader(identities, opened)
             reader.path(path)
             for submission in reader.found.submissions:
                 if submission.owner.platform in TAKES_BACK:

@@ -28,7 +28,7 @@ from grading.plural import plural
 from grading.safe_text import say
 
 if TYPE_CHECKING:
-    from grading.class_report.model import Course, Submission
+    from grading.class_report.model import ClassGrades, Submission
 
 
 def add_commands(commands: Commands) -> None:
@@ -127,14 +127,14 @@ def _add_provisional(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _ready(course: Course, lesson: str, options: argparse.Namespace) -> tuple[list[Submission], list[str]]:
+def _ready(grades: ClassGrades, lesson: str, options: argparse.Namespace) -> tuple[list[Submission], list[str]]:
     """Submissions whose points may leave the course, and the other students.
 
     Raises StepFailed.
     """
     from grading.errors import StepFailed
 
-    every = [one for one in course.submissions if one.lesson == lesson and selected(options, one.student)]
+    every = [one for one in grades.submissions if one.lesson == lesson and selected(options, one.student)]
     ready = [one for one in every if options.provisional or not one.open]
     if not every:
         raise StepFailed(f"{lesson} has no grades. Run `grading grade {lesson}` first")
@@ -147,13 +147,12 @@ def _ready(course: Course, lesson: str, options: argparse.Namespace) -> tuple[li
 
 
 def _collect(options: argparse.Namespace) -> int:
-    from grading.course_dir.lessons import list_lessons
     from grading.safe_console import SafeConsole
 
     from .collect import collect
 
-    lesson = list_lessons(options.root, [options.lesson], ordinary=True)[0] if options.lesson else ""
-    outcomes = collect(options.root, options.archives, lesson, SafeConsole(), undecided=options.undecided)
+    lesson = options.course.lessons([options.lesson])[0] if options.lesson else ""
+    outcomes = collect(options.course, options.archives, lesson, SafeConsole(), undecided=options.undecided)
     for one in outcomes:
         emit(options, "hand-in", **asdict(one))
     return NEEDS_A_PERSON if any(outcome.failed for outcome in outcomes) else DONE
@@ -194,22 +193,21 @@ def _filled(options: argparse.Namespace, lesson: str, content: bytes) -> tuple[b
     Raises GradebookCsvError and StepFailed.
     """
     from grading.coordinator.class_data import load_class
-    from grading.course_dir.course_file import load_course_file
 
     from .gradebook_csv import fill_column, summary_lines
     from .people import load_roster
 
-    course = load_class(options.root)
-    graded, waiting = _ready(course, lesson, options)
+    grades = load_class(options.course)
+    graded, waiting = _ready(grades, lesson, options)
     done = fill_column(
         content,
         lesson,
-        load_roster(options.root),
+        load_roster(options.course),
         {one.student: one.points for one in graded},
         graded[0].most,
-        options.column or load_course_file(options.root).entry(lesson).column,
+        options.column or options.course.toml.entry(lesson).column,
         options.by,
-        excused=[student for student, name in course.excused if name == lesson and selected(options, student)],
+        excused=[student for student, name in grades.excused if name == lesson and selected(options, student)],
     )
     say("\n".join(summary_lines(done)))
     if waiting:
@@ -238,7 +236,7 @@ def _feedback_zip(options: argparse.Namespace) -> int:
 
     out = options.out or Path(f"feedback-{options.lesson}.zip")
     downloads = [Path(path) for path in options.downloads]
-    done = hand_back(options.root, options.lesson, downloads, out, SafeConsole(), students=options.students)
+    done = hand_back(options.course, options.lesson, downloads, out, SafeConsole(), students=options.students)
     for student, name in done.names.items():
         emit(options, "packed", lesson=options.lesson, student=student, name=name, why="")
     for student, why in done.left_out.items():
@@ -261,9 +259,7 @@ def _canvas_place(options: argparse.Namespace) -> tuple[str, str, str, str]:
 
     Raises UsageError.
     """
-    from grading.course_dir.course_file import load_course_file
-
-    course = load_course_file(options.root)
+    course = options.course.toml
     url, number = options.url or course.lms.canvas_url, options.canvas_course or course.lms.canvas_course
     if not url or not number:
         raise UsageError(
@@ -282,13 +278,13 @@ def _push(options: argparse.Namespace) -> int:
     demand_extra("canvas", "Sending points to Canvas")
     from grading.plugins.canvas.canvas_api import CanvasAssignment
 
-    course, lesson, root = load_class(options.root), options.lesson, options.root
-    free = {student for student, name in course.excused if name == lesson}
+    grades, lesson = load_class(options.course), options.lesson
+    free = {student for student, name in grades.excused if name == lesson}
     free = {student for student in free if selected(options, student)}
-    graded, waits = _ready(course, lesson, options)
+    graded, waits = _ready(grades, lesson, options)
     there = CanvasAssignment(*_canvas_place(options))
     points = {one.student: one.points for one in graded}
-    plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)
+    plan = there.plan(load_roster(options.course), points, free, graded[0].most, options.by)
     show_push(plan, waits, SafeConsole())
     for new in plan.to_send:
         emit(options, "points there", lesson=lesson, student=new.student, before=new.before, now=new.now)

@@ -51,7 +51,7 @@ class TolerantExtractor(ExtractorPlugin):
         course = self.parent.coursedir
         identities = IdentityTable.of(Path(course.root))
         choices = ChoiceTable(Path(course.root), self.undecided)
-        lesson, roster = about(course, identities)
+        lesson, roster = load_lesson_and_roster(course, identities)
         with ExitStack() as opened:
             reader = self.reader(identities, opened)
             reader.archive_folder(Path(archive_path))
@@ -81,7 +81,7 @@ class DownloadCollector(FileNameCollectorPlugin):
         """Collect nothing."""
 
 
-def about(course: CourseDirectory, whose: IdentityTable) -> tuple[Lesson, Roster]:
+def load_lesson_and_roster(course: CourseDirectory, identities: IdentityTable) -> tuple[Lesson, Roster]:
     """The lesson `assignment_id` and the roster of a course."""
 
     def folder(student: str) -> SubmittedFolder:
@@ -96,4 +96,4 @@ def about(course: CourseDirectory, whose: IdentityTable) -> tuple[Lesson, Roster
             for row in gradebook.students
         ]
     notebooks = [name.removesuffix(".ipynb") for name in names]
-    return Lesson(lesson, notebooks, due and utc(due), folder, handed_out(course, lesson)), Roster(students, whose)
+    return Lesson(lesson, notebooks, due and utc(due), folder, handed_out(course, lesson)), Roster(students, identities)

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grading.coordinator.trial_course import TRIAL
+from grading.course import Course
 from grading.course_dir.lesson_base import FOLDER, write_lessons
 
 from .merge_course import CourseMerge
@@ -48,18 +49,18 @@ class KeptMigration:
         os.replace(new, self.folder / RECORD)
 
 
-def kept_migrations(root: Path) -> list[KeptMigration]:
+def kept_migrations(course: Course) -> list[KeptMigration]:
     """All recorded migrations of a course, oldest first."""
-    records = sorted(root.glob(f"{PREFIX}*/{RECORD}"))
+    records = sorted(course.root.glob(f"{PREFIX}*/{RECORD}"))
     return [KeptMigration(path.parent, **json.loads(path.read_text(encoding="utf-8"))) for path in records]
 
 
-def keep_before(root: Path, merge: CourseMerge) -> KeptMigration:
+def keep_before(course: Course, merge: CourseMerge) -> KeptMigration:
     """Keep a copy of the lessons, and the new ones, before the course changes."""
-    folder = root / f"{PREFIX}{datetime.now(UTC):%Y-%m-%d-%H%M%S}"
-    work = _write(root, {"": merge.ours, NEW: merge.theirs})
-    if (root / FOLDER).is_dir():
-        shutil.copytree(root / FOLDER, work / FOLDER)
+    folder = course.root / f"{PREFIX}{datetime.now(UTC):%Y-%m-%d-%H%M%S}"
+    work = _write(course.root, {"": merge.ours, NEW: merge.theirs})
+    if (course.root / FOLDER).is_dir():
+        shutil.copytree(course.root / FOLDER, work / FOLDER)
     KeptMigration(work, "", list(merge.files)).move_to(BEGUN)
     work.rename(folder)  # it is complete before anything in the course changes
     return KeptMigration(folder, BEGUN, list(merge.files))
@@ -73,9 +74,9 @@ def keep_after(kept: KeptMigration, merge: CourseMerge) -> KeptMigration:
     return kept
 
 
-def _write(root: Path, trees: Mapping[str, Mapping[str, str]]) -> Path:
+def _write(beside: Path, trees: Mapping[str, Mapping[str, str]]) -> Path:
     """Write lessons into a new folder, which the next trial removes if a process is killed."""
-    work = Path(tempfile.mkdtemp(prefix=TRIAL, dir=root))
+    work = Path(tempfile.mkdtemp(prefix=TRIAL, dir=beside))
     for name, tree in trees.items():
         write_lessons(work / name, tree)
     return work

@@ -67,11 +67,11 @@ def _migrate(options: argparse.Namespace) -> int:
         return plan.changes and confirmed(options, f"{what} and write these grades")
 
     if options.undo:
-        done = undo(options.root, agreed, console, workers=cpu_count())
+        done = undo(options.course, agreed, console, workers=cpu_count())
         if done.made:
             say(f"The lessons are restored. {plural(done.written, 'grade')} written.")
         return int(done.needs_a_person or any(merge.stays for merge in done.merge.merges.values()))
-    done = migrate(options.root, options.new, agreed, console, base=options.base, workers=cpu_count())
+    done = migrate(options.course, options.new, agreed, console, base=options.base, workers=cpu_count())
     if done.made:
         say(
             f"{plural(done.written, 'grade')} written. {done.backup}/ has the old lessons, and `grading history` shows "

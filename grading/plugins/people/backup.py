@@ -24,11 +24,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import Table, create_engine, func, insert, make_url, select
 from sqlalchemy.engine import Connection
 
-from grading.coordinator.nbgrader_api import configuration, open_gradebook
+from grading.course import Course
 from grading.course_dir.course_folder import make_course_directory
 from grading.course_dir.paths import CONFIG
 from grading.errors import StepFailed
@@ -63,14 +62,14 @@ class Backup:
     wrong: tuple[str, ...] = ()
 
 
-def back_up(root: Path, to: Path) -> Backup:
+def back_up(course: Course, to: Path) -> Backup:
     """Write a backup that only its owner can read. Raises StepFailed."""
     if to.exists():
         raise StepFailed(f"{to} already exists and was not overwritten. Name another file.")
     with tempfile.TemporaryDirectory(prefix=".backup-", dir=to.parent) as place:
         folder = Path(place) / "course"
-        _copy_files(root, folder)
-        grades, missing = _copy_gradebook_with_notebooks(root, folder)
+        _copy_files(course.root, folder)
+        grades, missing = _copy_gradebook_with_notebooks(course, folder)
         about = {"made": datetime.now(UTC).isoformat(" ", "seconds"), "grades": grades, "not whole": missing}
         (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
         made = Path(place) / "made"
@@ -135,14 +134,14 @@ def _inside(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
     return None
 
 
-def load_gradebook(root: Path) -> int:
+def load_gradebook(course: Course) -> int:
     """Copy a restored gradebook into the database that the course's settings name.
 
     Returns the number of rows. Raises StepFailed if that database is not empty.
     """
-    source = create_engine(f"sqlite:///{root / GRADEBOOK}")
+    source = create_engine(f"sqlite:///{course.root / GRADEBOOK}")
     written = 0
-    with open_gradebook(root) as gradebook, source.connect() as rows, gradebook.engine.begin() as target:
+    with course.gradebook() as gradebook, source.connect() as rows, gradebook.engine.begin() as target:
         tables = tables_of(rows)
         tables.create_all(target)
         mine = [table for table in tables.sorted_tables if table.name != VERSION]
@@ -157,10 +156,11 @@ def load_gradebook(root: Path) -> int:
     return written
 
 
-def opens_its_own(root: Path) -> bool:
+def opens_its_own(course: Course) -> bool:
     """Whether the course's settings name the restored gradebook file."""
-    url = make_url(CourseDirectory(config=configuration(root)).db_url)
-    return url.get_backend_name() == "sqlite" and Path(url.database or "").resolve() == (root / GRADEBOOK).resolve()
+    url = make_url(course.directory().db_url)
+    own = (course.root / GRADEBOOK).resolve()
+    return url.get_backend_name() == "sqlite" and Path(url.database or "").resolve() == own
 
 
 def _copy_table(source: Connection, target: Connection, table: Table) -> int:
@@ -185,7 +185,7 @@ def _count(connection: Connection, table: Table) -> int:
     return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
 
 
-def _copy_gradebook_with_notebooks(root: Path, folder: Path) -> tuple[int, list[str]]:
+def _copy_gradebook_with_notebooks(course: Course, folder: Path) -> tuple[int, list[str]]:
     """Copy the gradebook and recent notebooks until both agree.
 
     Copies again whatever was graded since the files were copied. Returns the number of grades and the notebooks that
@@ -194,7 +194,7 @@ def _copy_gradebook_with_notebooks(root: Path, folder: Path) -> tuple[int, list[
     missing: dict[str, str] = {}
     for attempt in range(ROUNDS):
         if attempt % 4 == 0:  # the grade may have been written again
-            _copy_gradebook(root, folder / GRADEBOOK)
+            _copy_gradebook(course, folder / GRADEBOOK)
             with closing(Gradebook(f"sqlite:///{folder / GRADEBOOK}")) as gradebook:
                 grades = {
                     f"{grade.student}/{grade.lesson}/{grade.notebook}.ipynb": grade.digest
@@ -207,7 +207,7 @@ def _copy_gradebook_with_notebooks(root: Path, folder: Path) -> tuple[int, list[
             time.sleep(PAUSE)
         for name in missing:
             for step in ("autograded", "submitted"):
-                _copy_again(root / step, folder / step, Path(name).parent)
+                _copy_again(course.root / step, folder / step, Path(name).parent)
     return len(grades), sorted(missing)
 
 
@@ -216,10 +216,10 @@ def _copy_again(source: Path, target: Path, name: Path) -> None:
     _copy(source / name, target / name)
 
 
-def _copy_gradebook(root: Path, target: Path) -> None:
+def _copy_gradebook(course: Course, target: Path) -> None:
     """Write the gradebook as it is at one moment to an SQLite file."""
     target.unlink(missing_ok=True)
-    with open_gradebook(root) as gradebook:
+    with course.gradebook() as gradebook:
         if gradebook.engine.dialect.name == "sqlite":
             with (
                 closing(sqlite3.connect(str(gradebook.engine.url.database))) as source,

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
-from traitlets.config import Config
 
-from grading.coordinator.nbgrader_api import configuration, has_gradebook, known_students, near_student, open_gradebook
+from grading.course import Course, near_student
 from grading.errors import StepFailed
 from grading.gradebook.lock import exclusive
 from grading.plural import plural
@@ -63,23 +61,22 @@ class PersonalData:
         return [*map(str, self.files.mentions), *(f"gradebook, {place}" for place in self.named)]
 
 
-def find_personal_data(root: Path, student: str) -> PersonalData:
+def find_personal_data(course: Course, student: str) -> PersonalData:
     """Search the whole course for a student. Raises StepFailed if nothing is found."""
-    config = configuration(root)
-    found = PersonalData(student, {}, find_files(root, student), outside=_outside(root, config))
-    if has_gradebook(root):
-        with open_gradebook(root) as gradebook, gradebook.engine.connect() as connection:
+    found = PersonalData(student, {}, find_files(course.root, student), outside=_outside(course))
+    if course.has_gradebook:
+        with course.gradebook() as gradebook, gradebook.engine.connect() as connection:
             tables = tables_of(connection)
             found.rows = rows_about(connection, tables, student)
             found.named = list(mentions(connection, tables, student, found.rows))
     if not found.rows and not found.files.folders and not found.files.lines:
-        raise StepFailed(f"the course holds nothing about {student}{near_student(student, known_students(root))}")
+        raise StepFailed(f"the course holds nothing about {student}{near_student(student, course.known_students())}")
     return found
 
 
-def export_student(root: Path, student: str, to: Path) -> PersonalData:
+def export_student(course: Course, student: str, to: Path) -> PersonalData:
     """Write everything to a zip that only its owner can read. Raises StepFailed."""
-    found = find_personal_data(root, student)
+    found = find_personal_data(course, student)
     about = {
         "student": student,
         "gradebook": {name: [_readable(row) for row in rows] for name, rows in found.rows.items()},
@@ -94,30 +91,30 @@ def export_student(root: Path, student: str, to: Path) -> PersonalData:
             outside = "\n".join(f"- {line}" for line in found.outside)
             archive.writestr("README.txt", README.format(student=student, outside=outside))
             archive.writestr(ABOUT, json.dumps(about, indent=1, ensure_ascii=False, default=str) + "\n")
-            for path in files_in(root, found.files.folders):
-                archive.writestr(str(path), (root / path).read_bytes())
+            for path in files_in(course.root, found.files.folders):
+                archive.writestr(str(path), (course.root / path).read_bytes())
         os.replace(made, to)
     finally:
         made.unlink(missing_ok=True)
     return found
 
 
-def forget_student(root: Path, student: str) -> PersonalData:
+def forget_student(course: Course, student: str) -> PersonalData:
     """Delete everything about a student; returns what still mentions them.
 
     Raises StepFailed, CourseLocked.
     """
-    with exclusive(root):
-        found = find_personal_data(root, student)
-        if has_gradebook(root):
+    with exclusive(course.root):
+        found = find_personal_data(course, student)
+        if course.has_gradebook:
             try:
-                with open_gradebook(root) as gradebook:
+                with course.gradebook() as gradebook:
                     delete_rows(gradebook, student)
             except SQLAlchemyError as error:  # for example, another program has locked it
                 why = " ".join(str(error).split())
                 raise StepFailed(f"the gradebook could not be changed: {why}. Run the command again") from error
-        remove_files(root, student, found.files)
-        left = find_files(root, student)
+        remove_files(course.root, student, found.files)
+        left = find_files(course.root, student)
         return PersonalData(student, {}, left, found.named, found.outside)
 
 
@@ -135,11 +132,11 @@ def _parsed(value: Any) -> Any:
     return value
 
 
-def _outside(root: Path, config: Config) -> list[str]:
+def _outside(course: Course) -> list[str]:
     """Places outside the course that may hold data about students."""
-    exchange = config.get("Exchange", {}).get("root", "")
-    url = CourseDirectory(config=config).db_url
-    backups = sorted(path.name for path in root.glob("backup-*.tar.gz"))
+    exchange = course.config.get("Exchange", {}).get("root", "")
+    url = course.directory().db_url
+    backups = sorted(path.name for path in course.root.glob("backup-*.tar.gz"))
     lines = [
         "your learning platform: submissions, points and feedback there; collecting a download again brings them back",
         "downloads and gradebook files that you keep elsewhere, and the class page if you saved or sent it",

@@ -85,14 +85,14 @@ def _restore(options: argparse.Namespace) -> int:
     from grading.submitted.replaced import list_replaced
 
     if options.list or not options.lesson:
-        found = list_replaced(options.root, options.student, options.lesson)
+        found = list_replaced(options.course.root, options.student, options.lesson)
         for replaced in found:
             files = f"{', '.join(replaced.files)} ({replaced.was}), replaced by {replaced.by}"
             say(f"{replaced.student}  {replaced.lesson}  {replaced.at}: {files}")
         if not found:
             say("No submission was replaced.")
         return 0
-    replaced = restore(options.root, options.student, options.lesson, options.at)
+    replaced = restore(options.course, options.student, options.lesson, options.at)
     files = f"{', '.join(replaced.files)} of {replaced.at}"
     say(f"{replaced.student}, {replaced.lesson}: {files} brought back ({replaced.was})")
     say("The submission that it replaces is kept too. Run `grading grade` to grade the one brought back.")
@@ -106,7 +106,7 @@ def _export(options: argparse.Namespace) -> int:
 
     name = "student" if why_unfit(options.student) else f"student-{options.student}"
     to = options.to or Path(f"{name}.zip")
-    found = export_student(options.root, options.student, to)
+    found = export_student(options.course, options.student, to)
     say("\n".join(found.lines()))
     say(f"{to}: written; only you can read it")
     _say_the_rest("not in the zip, because it is also about other students:", found.left)
@@ -117,12 +117,12 @@ def _export(options: argparse.Namespace) -> int:
 def _forget(options: argparse.Namespace) -> int:
     from .personal_data import find_personal_data, forget_student
 
-    found = find_personal_data(options.root, options.student)
+    found = find_personal_data(options.course, options.student)
     say("\n".join(found.lines()))
     _say_the_rest("not deleted, because it is outside the course:", found.outside)
     if not confirmed(options, f"delete all of this about {options.student}"):
         return 0
-    left = forget_student(options.root, options.student).left
+    left = forget_student(options.course, options.student).left
     say(f"{options.student}: deleted from the course")
     if left:
         _say_the_rest("not deleted, because it is also about other students; delete what you do not need:", left)
@@ -138,14 +138,16 @@ def _say_the_rest(title: str, lines: Iterable[str]) -> None:
 def _backup(options: argparse.Namespace) -> int:
     from .backup import back_up
 
-    to = options.to or Path(f"backup-{options.root.name}-{datetime.now(UTC):%Y-%m-%d-%H%M%S}.tar.gz")
-    found = back_up(options.root, to)
+    to = options.to or Path(f"backup-{options.course.root.name}-{datetime.now(UTC):%Y-%m-%d-%H%M%S}.tar.gz")
+    found = back_up(options.course, to)
     say(f"{to}: {plural(found.grades, 'grade')}, {plural(found.submissions, 'submission')}")
     say("The file has the secret seed and all data about students. Only you can read it: keep it secret.")
     return _say_wrong(found.wrong)
 
 
 def _restore_backup(options: argparse.Namespace) -> int:
+    from grading.course import Course
+
     from .backup import load_gradebook, opens_its_own, restore_backup, verify
 
     if options.directory is None:
@@ -155,9 +157,9 @@ def _restore_backup(options: argparse.Namespace) -> int:
     found = restore_backup(options.file, options.directory)
     say(f"{options.directory}: {plural(found.grades, 'grade')}, {plural(found.submissions, 'submission')} restored")
     if options.load:
-        rows = load_gradebook(options.directory.resolve())
+        rows = load_gradebook(Course(options.directory.resolve()))
         say(f"{plural(rows, 'row')} written to the database that nbgrader_config.py names")
-    elif not opens_its_own(options.directory.resolve()):
+    elif not opens_its_own(Course(options.directory.resolve())):
         say(
             f"{options.directory}/nbgrader_config.py names another database, which may be the one in use. To work with "
             "the gradebook.db of the backup, delete the line with db_url. To load the backup into a database, name an "

@@ -12,11 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
-from nbgrader.coursedir import CourseDirectory
 
 from grading.coordinator.agreement import disagreements
-from grading.coordinator.nbgrader_api import configuration, is_registered
 from grading.coordinator.submission import GradingTask, grade, not_read
+from grading.course import Course
 from grading.course_dir.seeds import seed_id
 from grading.errors import NotHandedIn, StepFailed
 from grading.feedback.make_page import make_page
@@ -32,12 +31,11 @@ NOBODY = ""  # the student: a file has no owner here
 
 
 def grade_file(
-    root: Path,
+    course: Course,
     file: Path,
     lesson: str,
     *,
     page: bool = False,
-    unsandboxed: bool = False,
     contained: bool = False,
     results: Iterable[Path] = (),
 ) -> FileResult:
@@ -52,15 +50,12 @@ def grade_file(
     began = time.monotonic()
     if not file.exists():
         raise StepFailed(f"there is no file {file}")
-    if not is_registered(root, lesson):
+    if not course.is_registered(lesson):
         raise StepFailed(f"{lesson} is not released yet, so nothing can be graded: run `grading release {lesson}`")
-    if problems := disagreements(root, lesson):
+    if problems := disagreements(course, lesson):
         raise StepFailed(f"{lesson} is not graded. {' '.join(problems)}")
-    config = configuration(root, unsandboxed=unsandboxed)
-    coursedir, settings = (
-        CourseDirectory(config=config),
-        JudgedExecute(config=config, root=str(root), contained=contained),
-    )
+    config, coursedir = course.config, course.directory()
+    settings = JudgedExecute(config=config, root=str(course.root), contained=contained)
     released = load_released(coursedir.db_url, lesson, lesson, coursedir)
     most = config.SubmissionExporter.get("max_bytes", MAX_BYTES)
     chosen, why, note = file, "", ""
@@ -74,7 +69,7 @@ def grade_file(
     folders = {path.resolve() for path in (place, *(result.parent for result in results))}
     if settings.level != CONTAINED:
         folders = set()
-    private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
+    private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(course.root.resolve())))
     work = replace(settings.work(lesson, released), private=private)
     task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config, note=note)
     text = (not_read(task, why) if why else grade(task)).text
@@ -87,4 +82,4 @@ def grade_file(
         graded.write_text(text, encoding="utf-8")
         whole = bool(config.FeedbackExporter.get("lesson_text", False))
         known = known_to_gradebook(ids, released, whole)
-        return replace(result, page=make_page(root, graded, ids, known, contained=contained))
+        return replace(result, page=make_page(course.root, graded, ids, known, contained=contained))

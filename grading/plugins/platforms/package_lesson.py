@@ -16,14 +16,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from nbgrader.coursedir import CourseDirectory
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from course.lessons_folder import assistant_files
 from grading.coordinator.agreement import disagreements
-from grading.coordinator.nbgrader_api import configuration, is_registered
 from grading.coordinator.trial_course import copy_gradebook
+from grading.course import Course
 from grading.course_dir.paths import CONFIG
 from grading.course_dir.seeds import FILE as SEED
 from grading.course_dir.seeds import course_seed
@@ -46,7 +45,7 @@ c.CourseDirectory.db_url = f"sqlite:///{Path(__file__).resolve().parent / 'grade
 OLDEST_DATE = (1980, 1, 1, 0, 0, 0)  # in zips, so that the same lesson gives the same bytes
 
 
-def package_lesson(root: Path, lesson: str, platform: str, wheels: Path, target: Path) -> int:
+def package_lesson(course: Course, lesson: str, platform: str, wheels: Path, target: Path) -> int:
     """Write the package of `lesson` for `platform` to `target`, a zip or a folder; return the number of its files.
 
     wheels  folder with the wheels of both packages, of the installed version
@@ -54,7 +53,7 @@ def package_lesson(root: Path, lesson: str, platform: str, wheels: Path, target:
     Raises StepFailed if the lesson cannot be graded, a wheel is missing, or `target` is there already.
     """
     package = PACKAGES[platform]
-    kept = lesson_files(root, lesson, wheels, public=package.public)
+    kept = lesson_files(course, lesson, wheels, public=package.public)
     if target.exists():
         raise StepFailed(f"{target} exists: delete it, or pass another --output")
     files = package.files(kept)
@@ -66,20 +65,20 @@ def package_lesson(root: Path, lesson: str, platform: str, wheels: Path, target:
     return len(files)
 
 
-def lesson_files(root: Path, lesson: str, wheels: Path, *, public: bool = False) -> LessonFiles:
+def lesson_files(course: Course, lesson: str, wheels: Path, *, public: bool = False) -> LessonFiles:
     """Collect what a platform needs to grade `lesson`. Raises StepFailed as `package_lesson` does.
 
     public  only what students may see
     """
-    if not is_registered(root, lesson):
+    if not course.is_registered(lesson):
         raise StepFailed(f"{lesson} is not released yet, so it cannot be graded: run `grading release {lesson}`")
-    if problems := disagreements(root, lesson):
+    if problems := disagreements(course, lesson):
         raise StepFailed(f"{lesson} is not packaged. {' '.join(problems)}")
-    coursedir = CourseDirectory(config=configuration(root))
+    coursedir = course.directory()
     released = load_released(coursedir.db_url, lesson, lesson, coursedir)
     title = title_of(cell.source for cell in released.order if cell.cell_type == "markdown") or lesson
     graded = [cell for cell in released.order if isinstance(cell, MarkedCell) and (cell.grade or cell.task)]
-    release = root / "release" / lesson
+    release = course.root / "release" / lesson
     return LessonFiles(
         lesson=lesson,
         title=title,
@@ -89,7 +88,7 @@ def lesson_files(root: Path, lesson: str, wheels: Path, *, public: bool = False)
         wheels=_wheels(wheels, (STUDENTS,) if public else (STUDENTS, TEACHERS)),
         pins=pins(STUDENTS if public else TEACHERS),
         python=f"{sys.version_info.major}.{sys.version_info.minor}",
-        course={} if public else dict(_course_files(root, lesson)),
+        course={} if public else dict(_course_files(course, lesson)),
     )
 
 
@@ -98,25 +97,25 @@ def _is_by_hand(cell: MarkedCell) -> bool:
     return cell.cell_type != "code" or cell.solution or cell.task
 
 
-def _course_files(root: Path, lesson: str) -> Iterator[tuple[str, bytes]]:
+def _course_files(course: Course, lesson: str) -> Iterator[tuple[str, bytes]]:
     """A course directory with one lesson, file by file."""
     folders = [f"{GRADERS}/{lesson}", f"{GRADERS}/{SHARED}", f"source/{lesson}", f"release/{lesson}"]
     for folder in folders:
-        yield from _below(root / folder, root)
+        yield from _below(course.root / folder, course.root)
     for file in (GRADERS + "/__init__.py", f"source/{lesson}.py", f"{RELEASES}/{lesson}.json", "course.toml"):
-        if (root / file).is_file():
-            yield file, (root / file).read_bytes()
-    yield CONFIG, (root / CONFIG).read_bytes() + OWN_GRADEBOOK
-    yield SEED, f"{course_seed(root)}\n".encode()
+        if (course.root / file).is_file():
+            yield file, (course.root / file).read_bytes()
+    yield CONFIG, (course.root / CONFIG).read_bytes() + OWN_GRADEBOOK
+    yield SEED, f"{course_seed(course.root)}\n".encode()
     with TemporaryDirectory() as folder:
         gradebook = Path(folder, "gradebook.db")
-        copy_gradebook(root, gradebook, grades=False)
+        copy_gradebook(course, gradebook, grades=False)
         yield gradebook.name, gradebook.read_bytes()
 
 
-def _below(folder: Path, root: Path) -> Iterator[tuple[str, bytes]]:
+def _below(folder: Path, top: Path) -> Iterator[tuple[str, bytes]]:
     for file in sorted(folder.rglob("*")):
-        path = file.relative_to(root)
+        path = file.relative_to(top)
         if file.is_file() and "__pycache__" not in path.parts and not file.name.startswith("."):
             yield path.as_posix(), file.read_bytes()
 

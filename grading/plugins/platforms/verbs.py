@@ -55,11 +55,10 @@ def _grade_file(options: argparse.Namespace) -> int:
     from .result_forms import FORMS
 
     result = grade_file(
-        options.root,
+        options.course,
         options.file,
         options.lesson,
         page=options.html is not None,
-        unsandboxed=options.unsandboxed,
         contained=options.contained,
         results=[path for path in (options.output, options.html) if path],
     )
@@ -81,7 +80,7 @@ def _package(options: argparse.Namespace) -> int:
     package = PACKAGES[options.platform]
     ending = ".zip" if package.zipped else ""
     target = options.output or Path(f"{options.lesson}-{options.platform}{ending}")
-    count = package_lesson(options.root, options.lesson, options.platform, options.wheels, target)
+    count = package_lesson(options.course, options.lesson, options.platform, options.wheels, target)
     holds = "neither tests nor the secret seed" if package.public else "the tests and the secret seed"
     say(f"{target}: {plural(count, 'file')} for {options.platform}. It holds {holds}.")
     return DONE

@@ -9,8 +9,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
+from grading.course import Course
 from grading.course_dir.toml_text import replace_file, to_toml
 from grading.errors import CommentBankError
 
@@ -30,9 +30,9 @@ class BankComment:
     question: str = ""
 
 
-def load_comments(root: Path) -> list[BankComment]:
+def load_comments(course: Course) -> list[BankComment]:
     """All comments in the file's order. Raises CommentBankError."""
-    file = root / FILE
+    file = course.root / FILE
     try:
         rows = tomllib.loads(file.read_text(encoding="utf-8")).get("comment", [])
         return [BankComment(str(row["text"]), str(row.get("question", ""))) for row in rows]
@@ -43,9 +43,9 @@ def load_comments(root: Path) -> list[BankComment]:
         raise CommentBankError(f"{file}: {why}. Correct the file; each comment is [[comment]] with a `text`.") from None
 
 
-def save_comments(root: Path, comments: Iterable[BankComment]) -> None:
+def save_comments(course: Course, comments: Iterable[BankComment]) -> None:
     rows = [{"text": c.text, **({"question": c.question} if c.question else {})} for c in comments]
-    replace_file(root / FILE, to_toml({"comment": rows}, NOTE) if rows else None)
+    replace_file(course.root / FILE, to_toml({"comment": rows}, NOTE) if rows else None)
 
 
 def with_comment(comments: list[BankComment], new: BankComment) -> list[BankComment]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Assignment, BaseCell, Comment, Gradebook, Student, SubmittedAssignment, SubmittedNotebook
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import select
 
+from grading.course import Course
 from grading.course_dir.toml_text import replace_file
 from grading.errors import Conflict, ReviewError
 from grading.exercises.question import load_questions
@@ -45,18 +45,16 @@ class ReviewDesk:
     Reads the questions at the start, and everything else on request.
     """
 
-    def __init__(
-        self, root: Path, lesson: str, gradebook: Gradebook, coursedir: CourseDirectory, penalties: AssignLatePenalties
-    ) -> None:
-        self.root, self.lesson, self.gradebook = root, lesson, gradebook
-        self._coursedir, self._penalties = coursedir, penalties
-        self._texts = AnswerTexts(coursedir, lesson)
+    def __init__(self, course: Course, lesson: str, gradebook: Gradebook) -> None:
+        self.course, self.lesson, self.gradebook = course, lesson, gradebook
+        self._coursedir, self._penalties = course.directory(), AssignLatePenalties(config=course.config)
+        self._texts = AnswerTexts(self._coursedir, lesson)
         self.questions: dict[str, ReviewQuestion] = {}
         self.load_questions()
 
     def load_questions(self) -> None:
         """Read the lesson's questions again, since more exercises may need a person now."""
-        contracts = load_questions(self.root / "grader_tests" / self.lesson)
+        contracts = load_questions(self.course.root / "grader_tests" / self.lesson)
         found = load_review_questions(self.gradebook, self.lesson, self._coursedir, contracts)
         questions = {question.key: question for question in found}
         if questions != self.questions:
@@ -142,7 +140,7 @@ class ReviewDesk:
         )
         rows = [
             {"text": c.text, "question": c.question, "used": sum(c.text in text for text in written)}
-            for c in comment_bank.load_comments(self.root)
+            for c in comment_bank.load_comments(self.course)
             if c.question in ("", here)
         ]
         return sorted(rows, key=lambda row: -row["used"])
@@ -227,11 +225,11 @@ class ReviewDesk:
                 return found
             if expected != found["digest"]:
                 raise Conflict("answers were graded in the meantime: look at the changes once more", [])
-            file = file_of(self.root, self.lesson, question.cells.name)
+            file = file_of(self.course.root, self.lesson, question.cells.name)
             before_text = file.read_text(encoding="utf-8") if file.exists() else None
             self._save(by, question, after)
             what = f"rubric changed, and {count_answers(len(after))} with it"
-            files = {str(file.relative_to(self.root)): (before_text, new.to_file())}
+            files = {str(file.relative_to(self.course.root)): (before_text, new.to_file())}
             step = self._step(question, what, marks, after, new, files)
             number = add_step(self.gradebook, self.lesson, page, by, step)
             self._replace_files(files, new=True)
@@ -329,21 +327,21 @@ class ReviewDesk:
         what: str,
         change: Callable[[list[comment_bank.BankComment]], list[comment_bank.BankComment]],
     ) -> None:
-        file = self.root / comment_bank.FILE
+        file = self.course.root / comment_bank.FILE
         everyone = [name for question in self.questions.values() for name in self._submitted(question)]
         with locked(self.gradebook, everyone):  # writers of the bank take turns
-            old = comment_bank.load_comments(self.root)
+            old = comment_bank.load_comments(self.course)
             new = change(list(old))
             if new == old:
                 return
             before = file.read_text(encoding="utf-8") if file.exists() else None
-            comment_bank.save_comments(self.root, new)
+            comment_bank.save_comments(self.course, new)
             after = file.read_text(encoding="utf-8") if file.exists() else None
             add_step(self.gradebook, self.lesson, page, by, Step(what, files={comment_bank.FILE: (before, after)}))
 
     def _demand_files(self, step: Step) -> None:
         for name, (_, after) in step.files.items():
-            file = self.root / name
+            file = self.course.root / name
             if (file.read_text(encoding="utf-8") if file.exists() else None) != after:
                 raise Conflict(f"{name} was changed again afterwards", [])
 
@@ -353,7 +351,7 @@ class ReviewDesk:
         If the commit after this fails, the page offers to compute the points again.
         """
         for name, (before, after) in files.items():
-            replace_file(self.root / name, after if new else before)
+            replace_file(self.course.root / name, after if new else before)
 
     def _fresh(self) -> None:
         """End the last request's transaction, so that this one reads what others wrote."""
@@ -365,7 +363,7 @@ class ReviewDesk:
         return self.questions[key]
 
     def _rubric(self, question: ReviewQuestion) -> Rubric:
-        file = file_of(self.root, self.lesson, question.cells.name)
+        file = file_of(self.course.root, self.lesson, question.cells.name)
         return load_rubric(file, question.points, question.contract)
 
     def _marks(self, question: ReviewQuestion, rubric: Rubric) -> dict[str, Mark]:

@@ -14,11 +14,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from pathlib import Path
 
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import AssignLatePenalties
-
-from grading.coordinator.nbgrader_api import configuration, is_registered, open_gradebook
-from grading.course_dir.lessons import list_lessons
+from grading.course import Course
 from grading.errors import StepFailed
 from grading.plural import plural
 from grading.safe_text import make_safe
@@ -30,7 +26,7 @@ OPENED = ".grading-review-"  # prefix of the file that a browser opens
 
 
 def review(
-    root: Path,
+    course: Course,
     lesson: str,
     question: str,
     *,
@@ -48,15 +44,13 @@ def review(
 
     Raises StepFailed.
     """
-    list_lessons(root, [lesson], ordinary=True)
-    if not is_registered(root, lesson):
+    course.lessons([lesson])
+    if not course.is_registered(lesson):
         raise StepFailed(
             f"{lesson} is not released, so no student can have submitted it: run `grading release {lesson}` first"
         )
-    config = configuration(root)
-    with open_gradebook(root) as gradebook:
-        coursedir, penalties = CourseDirectory(config=config), AssignLatePenalties(config=config)
-        desk = ReviewDesk(root, lesson, gradebook, coursedir, penalties)
+    with course.gradebook() as gradebook:
+        desk = ReviewDesk(course, lesson, gradebook)
         first = _question(desk, question)
         make_safe(logging.getLogger("tornado.application"))  # a traceback may quote an answer
         begun = desk.count_steps()
@@ -78,18 +72,18 @@ async def _serve(
         ) from error
     tell(f"Grade {desk.lesson} at {server.address}")
     tell("Keep the address to yourself: anyone who has it can grade. Each grade is saved at once; stop with Ctrl-C.")
-    with _opened(desk.root, server.address) if browser and _has_display() else nullcontext():
+    with _opened(desk.course, server.address) if browser and _has_display() else nullcontext():
         await asyncio.Event().wait()
 
 
 @contextmanager
-def _opened(root: Path, address: str) -> Iterator[None]:
+def _opened(course: Course, address: str) -> Iterator[None]:
     """Open an address in a browser, which gets it from a file in the course that only this account can read.
 
     Every account of the machine can read the arguments of a program. Browsers that are confined, such as a snap, see
     the user's folders but not /tmp.
     """
-    descriptor, name = tempfile.mkstemp(prefix=OPENED, suffix=".html", dir=root)
+    descriptor, name = tempfile.mkstemp(prefix=OPENED, suffix=".html", dir=course.root)
     try:
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(f'<meta http-equiv="refresh" content="0; url={address}">')

@@ -38,7 +38,7 @@ def _review(options: argparse.Namespace) -> int:
     if not lesson:
         raise UsageError("no lesson given: add LESSON or --lesson LESSON")
     return review(
-        options.root,
+        options.course,
         lesson,
         question,
         by=options.by,

@@ -79,7 +79,7 @@ class ReviewServer:
         if of is None:
             return ""
         if of[1] not in self._html:
-            make = partial(render_answer, self.desk.root, *of)
+            make = partial(render_answer, self.desk.course.root, *of)
             html = await asyncio.get_running_loop().run_in_executor(self._renderer, make)
             if len(html) > MOST_SENT:  # it has large pictures
                 return html

@@ -22,8 +22,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from course.notebook.warm_ups import counts
 from grading.authoring.student_install import PackageSource, delivery, insert_setup_cell, origin, wheel_of
 from grading.authoring.student_repo import publish
-from grading.course_dir.course_file import load_course_file
-from grading.course_dir.lessons import MUSEUM, list_lessons, released_museum
+from grading.course import Course
+from grading.course_dir.lessons import MUSEUM, released_museum
 from grading.errors import SiteError
 from grading.extras import demand_extra
 from grading.plural import plural
@@ -69,7 +69,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def build_site(
-    root: Path,
+    course: Course,
     out: Path,
     console: Console,
     *,
@@ -87,7 +87,8 @@ def build_site(
     demand_extra("site", "A web site")
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
         raise SiteError(f"{out} contains files that are not a web site. Name an empty or a new folder.")
-    names = [*list_lessons(root, named), *released_museum(root)]
+    root = course.root
+    names = [*course.lessons(named, ordinary=False), *released_museum(root)]
     source = source or origin(delivery(root))
     kept = f"The lessons that have run are saved in {KEPT}/, and {out} has not changed. Run the same command again."
     with _progress(console) as progress, tell_if_stopped(lambda: kept):
@@ -106,7 +107,7 @@ def build_site(
         for file in own:
             shutil.copy(file, text)
         first = root / OWN / "index.md"
-        title = load_course_file(root).title or root.resolve().name
+        title = course.toml.title or root.resolve().name
         heading = first.read_text(encoding="utf-8") if first.is_file() else f"# {title}\n"
         others = [*(file.stem for file in own if file.stem != "index"), *_write_reports(root, text)]
         others += released_museum(root)

@@ -21,7 +21,7 @@ from nbgrader.api import Gradebook
 
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import needs_manual_grading, scores
+from grading.course import Course
 from grading.errors import ClusterLost
 from grading.gradebook.store import stored_grades
 from grading.plugins.cluster import cluster_bundle
@@ -126,14 +126,16 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
         link.symlink_to(root / "submitted" / "right" / ONE / f"{ONE}.ipynb")
 
     console = RecordingConsole()
-    assert grade_class(course, [], console, scheduler=running.address).failed.keys() == {(ONE, "folder")}, console.text
-    assert grade_class(other, [], RecordingConsole()).failed.keys() == {(ONE, "folder")}
+    assert grade_class(Course(course), [], console, scheduler=running.address).failed.keys() == {(ONE, "folder")}, (
+        console.text
+    )
+    assert grade_class(Course(other), [], RecordingConsole()).failed.keys() == {(ONE, "folder")}
     assert grading_results(course) == grading_results(other)
-    assert scores(course)["right", TWO] == (5, 5)
+    assert Course(course).scores()["right", TWO] == (5, 5)
     assert "what lies beside the release" in (course / "autograded" / "reads" / ONE / f"{ONE}.ipynb").read_text()
     assert "found []" in (course / "autograded" / "peeks" / ONE / f"{ONE}.ipynb").read_text()
-    assert {student for student, _, _ in needs_manual_grading(course)} == {"cut", "link", "large", "lost"}
-    again = grade_class(other, [], RecordingConsole(), scheduler=running.address)
+    assert {student for student, _, _ in Course(course).needs_manual_grading()} == {"cut", "link", "large", "lost"}
+    again = grade_class(Course(other), [], RecordingConsole(), scheduler=running.address)
     assert not again.graded and len(again.up_to_date) == 11
 
 
@@ -149,9 +151,9 @@ def test_watch_grades_on_a_cluster_and_tries_again_when_there_is_none(running, c
     exchange.submit("bob", ONE, solved_notebook(course, ONE, double="def double(x):\n    return x * x"))
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
         assert not Watch(course, every=0.1, scheduler="tcp://127.0.0.1:1").run(once=True)
-    assert "no Dask scheduler answers at tcp://127.0.0.1:1" in capsys.readouterr().out and not scores(course)
+    assert "no Dask scheduler answers at tcp://127.0.0.1:1" in capsys.readouterr().out and not Course(course).scores()
     assert Watch(course, every=0.1, scheduler=running.address).run(once=True), capsys.readouterr().out
-    assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (0, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5), ("bob", ONE): (0, 5)}
     assert "<b>0</b> of 5 points" in exchange.fetched("bob", ONE)[0]
 
 
@@ -166,31 +168,31 @@ def test_two_courses_graded_at_once_use_their_own_graders(running, course, coord
     both = [by(running, root) for root in (course, other)]
     said = [process.communicate()[0] for process in both]
     assert [process.returncode for process in both] == [0, 0], said
-    assert set(scores(course).values()) == {(5, 5)}
-    assert all(points < 5 for points, _ in scores(other).values()) and len(scores(other)) == 3
+    assert set(Course(course).scores().values()) == {(5, 5)}
+    assert all(points < 5 for points, _ in Course(other).scores().values()) and len(Course(other).scores()) == 3
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_graders_that_change_during_grading_are_sent_again(running, course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
-    assert not grade_class(course, [ONE], RecordingConsole(), scheduler=running.address).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole(), scheduler=running.address).failed
     contract = course / "grader_tests" / ONE / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
-    outcome = grade_class(course, [ONE], RecordingConsole(), scheduler=running.address)
+    outcome = grade_class(Course(course), [ONE], RecordingConsole(), scheduler=running.address)
     assert outcome.graded == {(ONE, "ada"): ["the graders changed"]}
-    assert scores(course)["ada", ONE][0] < 5
+    assert Course(course).scores()["ada", ONE][0] < 5
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_another_worker_takes_over_the_submissions_of_a_lost_one(running, course):
     slow_class(course, 6)
     process = by(running, course)
-    until(lambda: scores(course), process)
+    until(lambda: Course(course).scores(), process)
     before = graded_at(course)
     running.worker_process().kill()
     said, _ = process.communicate()
     assert process.returncode == 0, said + running.said()
-    assert set(scores(course).values()) == {(5, 5)} and len(scores(course)) == 6
+    assert set(Course(course).scores().values()) == {(5, 5)} and len(Course(course).scores()) == 6
     assert before.items() <= graded_at(course).items()
 
 
@@ -208,9 +210,9 @@ def test_a_submission_that_lost_all_its_workers_is_not_graded_with_the_reason(ru
     said, _ = process.communicate()
     assert process.returncode == 2
     assert f"✗ {ONE}, student-0: not graded: its worker was lost 2 times; the last one was tcp://" in said
-    assert "Traceback" not in said and not scores(course)
-    assert not grade_class(course, [ONE], RecordingConsole(), scheduler=running.address).failed
-    assert len(scores(course)) == 1
+    assert "Traceback" not in said and not Course(course).scores()
+    assert not grade_class(Course(course), [ONE], RecordingConsole(), scheduler=running.address).failed
+    assert len(Course(course).scores()) == 1
 
 
 def _is_grading(worker: psutil.Process) -> bool:
@@ -225,7 +227,7 @@ def _is_grading(worker: psutil.Process) -> bool:
 def test_grading_stopped_on_a_cluster_keeps_its_grades_and_continues(running, course):
     slow_class(course, 6)
     process = by(running, course)
-    until(lambda: scores(course), process)
+    until(lambda: Course(course).scores(), process)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate()
     assert process.returncode == 130
@@ -233,7 +235,7 @@ def test_grading_stopped_on_a_cluster_keeps_its_grades_and_continues(running, co
     assert "Traceback" not in said
     before = graded_at(course)
     assert 0 < len(before) < 6
-    outcome = grade_class(course, [ONE], RecordingConsole(), scheduler=running.address)
+    outcome = grade_class(Course(course), [ONE], RecordingConsole(), scheduler=running.address)
     assert (len(outcome.up_to_date), len(outcome.graded)) == (len(before), 6 - len(before))
     assert before.items() <= graded_at(course).items()
 
@@ -246,8 +248,8 @@ def test_a_worker_with_another_version_is_refused_in_one_sentence(running, cours
     with pytest.raises(
         ClusterLost, match=rf"the worker tcp://\S+ has torch {re.escape(here['torch'])} instead of 2\.0\.0, so "
     ):
-        grade_class(course, [ONE], RecordingConsole(), scheduler=running.address)
-    assert not scores(course)
+        grade_class(Course(course), [ONE], RecordingConsole(), scheduler=running.address)
+    assert not Course(course).scores()
 
 
 def test_only_encrypted_or_local_addresses_are_private():
@@ -264,7 +266,7 @@ def test_a_scheduler_that_does_not_answer_gives_a_one_sentence_error(course, add
     said, _ = process.communicate()
     assert process.returncode == 2
     assert f"grading: no Dask scheduler answers at {address}: " in said
-    assert "Traceback" not in said and not scores(course)
+    assert "Traceback" not in said and not Course(course).scores()
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")
@@ -280,7 +282,7 @@ def test_a_cluster_with_certificates_accepts_their_holders_and_its_loss_is_repor
             monkeypatch.setenv(name, value)
         process = by(cluster, course)
         said, _ = process.communicate()
-        assert process.returncode == 2 and not scores(course)
+        assert process.returncode == 2 and not Course(course).scores()
         assert f"grading: no Dask scheduler answers at {cluster.address}: " in said
         assert "Traceback" not in said
 
@@ -290,7 +292,7 @@ def test_a_cluster_with_certificates_accepts_their_holders_and_its_loss_is_repor
         assert process.stdout is not None
         assert any(f"No worker has joined the cluster at {cluster.address}" in line for line in process.stdout)
         cluster.add_worker()
-        until(lambda: scores(course), process)
+        until(lambda: Course(course).scores(), process)
         cluster.scheduler.kill()
         said, _ = process.communicate()
     assert process.returncode == 2
@@ -299,6 +301,6 @@ def test_a_cluster_with_certificates_accepts_their_holders_and_its_loss_is_repor
     assert f"{len(before)} grades are written and kept; the next run grades the others" in said
     assert "Traceback" not in said
     assert len(before) == len(list((course / "autograded").glob("*/*/*.ipynb")))
-    outcome = grade_class(course, [ONE], RecordingConsole())
+    outcome = grade_class(Course(course), [ONE], RecordingConsole())
     assert (len(outcome.up_to_date), len(outcome.graded)) == (len(before), 6 - len(before))
     assert before.items() <= graded_at(course).items()

@@ -13,9 +13,9 @@ import pytest
 from nbgrader.utils import notebook_hash
 
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import scores
 from grading.coordinator.reopen import reopen
 from grading.coordinator.restore import restore
+from grading.course import Course
 from grading.course_dir.course_file import Attempts, load_course_file
 from grading.plugins.hub import watch
 from grading.plugins.hub.attempts import FILE, AttemptLimits, in_words
@@ -76,7 +76,7 @@ def limit(root: Path, text: str) -> None:
 def test_a_submission_waits_until_the_hour_and_the_day_allow_it(course, limits, minutes, waits):
     limit(course, f"[attempts]\n{limits}\n")
     graded(course, *(timedelta(minutes=number) for number in minutes))
-    found = AttemptLimits(course, NOW)
+    found = AttemptLimits(Course(course), NOW)
     until = found.held_until(submission("new.html"))
     assert until == (None if waits is None else NOW + timedelta(minutes=waits))
     assert found.held_until(submission("0.html")) is None or minutes[0] > 24 * 60  # graded before, and not released
@@ -102,8 +102,8 @@ def test_each_submission_counts_once_for_a_day_and_damaged_lines_are_left_out(co
     graded(course, timedelta(hours=30), timedelta(hours=1))
     with (course / FILE).open("a") as file:
         file.write("nonsense\nada,x,y,yesterday\n")
-    AttemptLimits(course, NOW).count([submission("1.html"), submission("2.html")])
-    AttemptLimits(course, NOW).count([submission("2.html")])
+    AttemptLimits(Course(course), NOW).count([submission("1.html"), submission("2.html")])
+    AttemptLimits(Course(course), NOW).count([submission("2.html")])
     rows = [line.split(",")[2] for line in (course / FILE).read_text().splitlines()]
     assert rows == ["page", "1.html", "2.html"]
     assert not (course / FILE).stat().st_mode & 0o077
@@ -128,7 +128,7 @@ def test_over_a_limit_the_newest_waits_with_a_notice_and_is_graded_later(
     service = Watch(course, every=0.1)
     assert service.run(once=True)
     assert (service.state.waiting, service.state.held_back, service.state.released) == (1, 1, 0)
-    assert scores(course) == {("ada", ONE): (0, 5)}
+    assert Course(course).scores() == {("ada", ONE): (0, 5)}
     first, notice = exchange.fetched("ada", ONE)
     assert "<b>0</b> of 5 points" in first
     assert "at most 1 submission per hour" in notice and "will be graded after" in notice
@@ -136,7 +136,7 @@ def test_over_a_limit_the_newest_waits_with_a_notice_and_is_graded_later(
     service = Watch(course, every=0.1)
     assert service.run(once=True)
     assert (service.state.waiting, service.state.held_back, service.state.released) == (0, 0, 1)
-    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
     first, second = exchange.fetched("ada", ONE)
     assert "<b>0</b> of 5 points" in first and "<b>5</b> of 5 points" in second
     assert "ada" not in capsys.readouterr().out
@@ -169,8 +169,8 @@ def test_where_the_best_counts_a_worse_one_has_its_page_and_changes_no_grade(
                     Watch(course, every=0.1).run(once=True)
         service = Watch(course, every=0.1)
         assert service.run(once=True)
-        assert scores(course) == {("ada", ONE): (5, 5)}
-        assert not CourseExchange(course).waiting(best=AttemptLimits(course).best)
+        assert Course(course).scores() == {("ada", ONE): (5, 5)}
+        assert not CourseExchange(Course(course)).waiting(best=AttemptLimits(Course(course)).best)
         assert secrets(course, *folders) == {1: [True], 2: [True, False], 3: [False, False, True]}[len(folders)]
     points = [re.search(r"<b>(\d)</b> of 5 points", page) for page in exchange.fetched("ada", ONE)]
     assert [found and found[1] for found in points] == ["5", "0", "5"]
@@ -206,7 +206,7 @@ def test_if_it_is_killed_the_best_counts_after_the_next_start(
         with pytest.raises(KeyboardInterrupt):
             Watch(course, every=0.1).run(once=True)
     assert Watch(course, every=0.1).run(once=True)
-    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
     assert secrets(course, best) == [True]
     points = [re.search(r"<b>(\d)</b> of 5 points", page) for page in exchange.fetched("ada", ONE)]
     assert [found and found[1] for found in points] == ["5", "0"]
@@ -229,11 +229,11 @@ def test_the_best_one_counts_after_the_due_date_has_moved_behind_it(course, tmp_
     for answer in answers:
         folders.append(exchange.submit("ada", ONE, solved_notebook(course, ONE, **answer)))
         run_watch(course)
-    assert scores(course) == {("ada", ONE): (0, 5)} and secrets(course, *folders) == [False, True]
+    assert Course(course).scores() == {("ada", ONE): (0, 5)} and secrets(course, *folders) == [False, True]
     limit(course, f"{due}2099-01-01 12:00:00\n")
-    grade_class(course, [ONE], SafeConsole(quiet=True))
+    grade_class(Course(course), [ONE], SafeConsole(quiet=True))
     assert run_watch(course) == 1
-    assert scores(course) == {("ada", ONE): (5, 5)} and secrets(course, *folders) == [True, False]
+    assert Course(course).scores() == {("ada", ONE): (5, 5)} and secrets(course, *folders) == [True, False]
 
 
 def test_after_a_regrade_all_submissions_are_compared_by_the_new_graders(course, tmp_path, sandboxed, capsys):
@@ -244,13 +244,13 @@ def test_after_a_regrade_all_submissions_are_compared_by_the_new_graders(course,
     for code in (squares, partly):
         folders.append(exchange.submit("ada", TWO, solved_notebook(course, TWO, halve=code)))
         run_watch(course)
-    assert scores(course) == {("ada", TWO): (3, 5)} and secrets(course, *folders, lesson=TWO) == [False, True]
+    assert Course(course).scores() == {("ada", TWO): (3, 5)} and secrets(course, *folders, lesson=TWO) == [False, True]
     contract = course / "grader_tests" / TWO / "halve" / "contract.py"
     contract.write_text(contract.read_text().replace("return (x / 2)", "return x * x"))
     assert run_watch(course) == 0  # until the teacher grades again
-    grade_class(course, [TWO], SafeConsole(quiet=True))
+    grade_class(Course(course), [TWO], SafeConsole(quiet=True))
     assert run_watch(course)
-    assert scores(course) == {("ada", TWO): (5, 5)} and secrets(course, *folders, lesson=TWO) == [True, False]
+    assert Course(course).scores() == {("ada", TWO): (5, 5)} and secrets(course, *folders, lesson=TWO) == [True, False]
 
 
 @pytest.fixture
@@ -264,7 +264,7 @@ def by_hand(tiny_by_hand: Path, fresh_copy: Any, tmp_path: Path) -> tuple[Path, 
     run_watch(root)
     grade_by_hand(root, "ada", {ANSWER: 3, CODE: 4, TASK: 1}, comment="Very good.")
     review_by_hand(root, "ada", WHY, items=["sum"])
-    assert scores(root) == {("ada", LESSON): (15, 15)}
+    assert Course(root).scores() == {("ada", LESSON): (15, 15)}
     return root, exchange
 
 
@@ -284,7 +284,7 @@ def test_worse_code_changes_nothing_whatever_becomes_of_the_written_answers(by_h
 def worse_code_changes_nothing(root: Path, exchange: Exchange, **answers: str) -> None:
     exchange.submit("ada", LESSON, notebook_by_hand(root, double=WRONG, **answers))
     run_watch(root)
-    assert scores(root) == {("ada", LESSON): (15, 15)} and not open_cells(root, "ada")
+    assert Course(root).scores() == {("ada", LESSON): (15, 15)} and not open_cells(root, "ada")
     with open_book(root) as gradebook:
         assert gradebook.find_comment(ANSWER, LESSON, LESSON, "ada").manual_comment == "Very good."
 
@@ -297,8 +297,8 @@ def test_after_worse_code_equal_code_waits_for_a_person_and_then_the_best_counts
     assert open_cells(root, "ada") == {ANSWER, TASK}  # the second one counts until a person has graded it
     grade_by_hand(root, "ada", {ANSWER: 0, TASK: 1})
     run_watch(root)
-    assert scores(root) == {("ada", LESSON): (15, 15)} and not open_cells(root, "ada")
-    reopen(root, "ada", LESSON, "double", "asked")
+    assert Course(root).scores() == {("ada", LESSON): (15, 15)} and not open_cells(root, "ada")
+    reopen(Course(root), "ada", LESSON, "double", "asked")
     run_watch(root)
     assert open_cells(root, "ada") == {"check_double"}  # a second look changes nothing before it ends
 
@@ -314,7 +314,7 @@ def test_better_code_with_open_answers_counts_until_a_person_finds_it_worse(by_h
     assert open_cells(root, "ada") == {ANSWER, TASK, WHY}
     grade_by_hand(root, "ada", {ANSWER: 0, TASK: 0, WHY: 0})
     run_watch(root)
-    assert scores(root) == {("ada", LESSON): (11, 15)}
+    assert Course(root).scores() == {("ada", LESSON): (11, 15)}
 
 
 @pytest.mark.full
@@ -329,7 +329,7 @@ def test_a_submission_that_was_changed_in_the_exchange_after_its_grade_counts_as
     nbformat.write(solved_notebook(course, ONE), best / f"{ONE}.ipynb")
     exchange.submit("ada", ONE, solved_notebook(course, ONE, double=WRONG))
     assert Watch(course, every=0.1).run(once=True)
-    assert scores(course) == {("ada", ONE): (3, 5)} and secrets(course, best) == [True]
+    assert Course(course).scores() == {("ada", ONE): (3, 5)} and secrets(course, best) == [True]
 
 
 def test_without_the_kept_copy_the_best_one_is_not_taken_and_the_state_says_why(course, tmp_path, sandboxed, capsys):
@@ -346,7 +346,7 @@ def test_without_the_kept_copy_the_best_one_is_not_taken_and_the_state_says_why(
     service = Watch(course, every=0.1)
     assert not service.run(once=True)
     assert "hand-ins/replaced has no copy of it" in service.state.errors[0]["what"]
-    assert scores(course) == {("ada", ONE): (0, 5)} and secrets(course, *folders) == [False, True]
+    assert Course(course).scores() == {("ada", ONE): (0, 5)} and secrets(course, *folders) == [False, True]
 
 
 @pytest.mark.full
@@ -356,9 +356,9 @@ def test_what_the_teacher_restores_stays_and_its_new_grade_is_released(course, t
     assert Watch(course, every=0.1).run(once=True)
     exchange.submit("ada", ONE, solved_notebook(course, ONE, double=WRONG))
     assert Watch(course, every=0.1).run(once=True)
-    assert scores(course) == {("ada", ONE): (0, 5)}
-    restore(course, "ada", ONE)
-    grade_class(course, [ONE], SafeConsole(quiet=True))
+    assert Course(course).scores() == {("ada", ONE): (0, 5)}
+    restore(Course(course), "ada", ONE)
+    grade_class(Course(course), [ONE], SafeConsole(quiet=True))
     service = Watch(course, every=0.1)
     assert service.run(once=True) and service.state.released == 1
-    assert scores(course) == {("ada", ONE): (5, 5)} and secrets(course, first) == [True]
+    assert Course(course).scores() == {("ada", ONE): (5, 5)} and secrets(course, first) == [True]

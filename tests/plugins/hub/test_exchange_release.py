@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from grading.course import Course
 from grading.plugins.hub.exchange import CourseExchange
 
 from ...support.course_builder import add_config, build_course
@@ -55,7 +56,7 @@ def test_the_package_is_not_handed_in_with_the_folder(released):
     exchange = released()
     folder = exchange.fetch("ada", LESSON)
     exchange.submit("ada", LESSON, nbformat.read(folder / f"{LESSON}.ipynb", as_version=4))
-    courses = CourseExchange(exchange.root)
+    courses = CourseExchange(Course(exchange.root))
     (waiting,) = courses.waiting()
     assert list(waiting.folder.glob("*.whl"))
     assert courses.collect(waiting)

@@ -23,9 +23,10 @@ from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.utils import capture_log
 
 from grading.cli import main
+from grading.coordinator.converters import generate_feedback
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.gradebook_writer import time_of
-from grading.coordinator.nbgrader_api import configuration, open_gradebook, scores
+from grading.course import Course
 from grading.gradebook.freshness import LessonFreshness
 from grading.notebooks.submitted_file import unsafe_files
 from grading.plugins.hub import exchange_inbound
@@ -67,18 +68,18 @@ def watch(course: Path) -> dict[str, int]:
 
 def collect(course: Path) -> str:
     """`nbgrader collect --update`: what it logs."""
-    config = configuration(course)
+    config = Course(course).config
     done = NbGraderAPI(CourseDirectory(config=config), config=config).collect(ONE, update=True)
     assert done["success"], done
     return str(done["log"])
 
 
 def points(course: Path) -> dict[str, float]:
-    return {student: earned for (student, _), (earned, _) in scores(course).items()}
+    return {student: earned for (student, _), (earned, _) in Course(course).scores().items()}
 
 
 def due(course: Path, when: datetime) -> None:
-    with open_gradebook(course) as gradebook:
+    with Course(course).gradebook() as gradebook:
         gradebook.update_or_create_assignment(ONE, duedate=when.replace(tzinfo=None))
 
 
@@ -154,7 +155,7 @@ def test_any_exception_in_a_students_step_costs_that_student(course_of_three, ca
 
     monkeypatch.setattr(LessonFreshness, "made_of", failing)
     if command == "feedback":
-        monkeypatch.setattr("grading.coordinator.write_feedback.feedback", _feedback_but_for_bob)
+        monkeypatch.setattr("grading.coordinator.write_feedback.generate_feedback", _feedback_but_for_bob)
     for student in ("ada", "bob"):
         (course / "submitted" / student / ONE / "timestamp.txt").write_text("2026-01-01 10:00 UTC")
     monkeypatch.setenv("COLUMNS", "300")
@@ -165,16 +166,14 @@ def test_any_exception_in_a_students_step_costs_that_student(course_of_three, ca
     if command == "feedback":
         assert (course / "feedback" / "ada" / ONE / f"{ONE}.html").is_file()
     elif command in ("grade", "regrade"):
-        with open_gradebook(course) as gradebook:
+        with Course(course).gradebook() as gradebook:
             assert gradebook.find_submission(ONE, "ada").timestamp == datetime(2026, 1, 1, 10)  # noqa: DTZ001
 
 
-def _feedback_but_for_bob(root: Path, lesson: str, student: str) -> None:
-    from grading.coordinator.nbgrader_api import feedback
-
+def _feedback_but_for_bob(course: Course, lesson: str, student: str) -> None:
     if student == "bob":
         raise ZeroDivisionError
-    feedback(root, lesson, student)
+    generate_feedback(course, lesson, student)
 
 
 def test_a_page_that_cannot_be_released_costs_one_student(course, exchange, anna):
@@ -183,7 +182,7 @@ def test_a_page_that_cannot_be_released_costs_one_student(course, exchange, anna
     for page in exchange.feedback.glob("*.html"):
         page.unlink()
     (course / "feedback" / "anna" / ONE / SECRET).write_bytes(b"\xff\xfe")
-    config = configuration(course)
+    config = Course(course).config
     config.CourseDirectory.assignment_id = ONE
     step = ExchangeFactory(config=config).ReleaseFeedback(CourseDirectory(config=config), None, config=config)
     done = capture_log(step)
@@ -219,7 +218,7 @@ def test_an_entry_that_another_account_owns_is_nobodys(course, exchange, kind, b
 
 def test_without_a_folder_in_the_exchange_the_command_that_is_named_makes_it(course, tmp_path, sandboxed):
     exchange = Exchange(course, tmp_path).open([])
-    config = configuration(course)
+    config = Course(course).config
     done = NbGraderAPI(CourseDirectory(config=config), config=config).collect(ONE)
     assert f"There is no folder {exchange.inbound} that you can read. Run `nbgrader release_assignment" in done["log"]
     exchange.open([ONE]).submit("anna", ONE, solved_notebook(course, ONE))
@@ -277,7 +276,7 @@ def test_a_late_submission_is_late_whatever_time_it_says(course, exchange, by):
     found = stamp.read_text()
     stamp.write_text(EARLY)  # as the message says, where the teacher changed the exchange
     assert "mallory counts" not in collect(course)
-    grade_class(course, [ONE], SafeConsole(quiet=True))
+    grade_class(Course(course), [ONE], SafeConsole(quiet=True))
     assert points(course) == {"mallory": 5, "eve": 0}
     stamp.write_text(found)
     for student in ("mallory", "eve"):
@@ -352,7 +351,7 @@ def test_what_was_listed_is_collected_or_nothing(course, exchange, anna, change)
     """Between the look and the copy an entry gets another secret, is a link to another entry, or is another's."""
     if change == "account" and os.geteuid() != 0:
         pytest.skip("gives files to other accounts")
-    exchange_of_course = CourseExchange(course)
+    exchange_of_course = CourseExchange(Course(course))
     (listed,) = exchange_of_course.waiting()
     if change == "secret":
         (anna / SECRET).write_text("another")
@@ -361,7 +360,7 @@ def test_what_was_listed_is_collected_or_nothing(course, exchange, anna, change)
         anna.symlink_to(other)
     else:
         add_config(course, "c.ExchangeCollect.check_owner = True")
-        exchange_of_course = CourseExchange(course)
+        exchange_of_course = CourseExchange(Course(course))
         own(anna, "news")
     assert not exchange_of_course.collect(listed)
     assert not (course / "submitted" / "anna").exists()
@@ -465,7 +464,7 @@ def test_the_command_that_the_state_names_says_why(course, exchange, anna, capsy
         main.main([step, ONE])
         assert why in capsys.readouterr().out
     else:
-        config = configuration(course)
+        config = Course(course).config
         config.CourseDirectory.assignment_id = ONE
         assert (
             why

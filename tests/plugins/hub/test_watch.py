@@ -19,7 +19,7 @@ import pytest
 from grading.authoring.check_data import export_lesson
 from grading.cli import main
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import open_gradebook, scores
+from grading.course import Course
 from grading.errors import CannotWrite, ConfigFileError
 from grading.gradebook.lock import exclusive
 from grading.gradebook.store import times_of_grades
@@ -60,7 +60,7 @@ def state(root: Path) -> dict[str, Any]:
 
 
 def times_of(root: Path) -> dict[tuple[str, str], datetime]:
-    with open_gradebook(root) as gradebook:
+    with Course(root).gradebook() as gradebook:
         return times_of_grades(gradebook)
 
 
@@ -69,7 +69,7 @@ def test_submissions_are_graded_and_their_feedback_is_fetched(course, exchange, 
     exchange.submit("bob", ONE, solved_notebook(course, ONE, double=SQUARE))
     fine, said = watch_once(course, capsys, "ada", "bob", "square")
     assert fine
-    assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (0, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5), ("bob", ONE): (0, 5)}
     assert "<b>5</b> of 5 points" in exchange.fetched("ada", ONE)[0]
     assert "<b>0</b> of 5 points" in exchange.fetched("bob", ONE)[0]
     assert f"{ONE}: feedback for 2 of 2 submissions" in said
@@ -94,7 +94,7 @@ def test_what_hand_in_submits_from_a_notebook_is_graded(course, exchange, capsys
     assert shown.error is None
     assert f"**Submitted** to the course {exchange.course} at " in shown.markdown
     assert watch_once(course, capsys, "ada")[0]
-    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
     assert "<b>5</b> of 5 points" in exchange.fetched("ada", ONE)[0]
 
 
@@ -107,7 +107,7 @@ def test_a_second_submission_replaces_the_first_and_has_its_own_feedback(course,
     assert watch_once(course, capsys)[0]
     exchange.submit("ada", ONE, solved_notebook(course, ONE, double=answer))
     assert watch_once(course, capsys)[0]
-    assert scores(course) == {("ada", ONE): (points, 5)}
+    assert Course(course).scores() == {("ada", ONE): (points, 5)}
     first, second = exchange.fetched("ada", ONE)
     assert "<b>0</b> of 5 points" in first
     assert f"<b>{points}</b> of 5 points" in second
@@ -116,7 +116,7 @@ def test_a_second_submission_replaces_the_first_and_has_its_own_feedback(course,
 def test_a_grade_whose_feedback_was_not_released_is_released_and_not_made_again(course, exchange, capsys):
     folder = exchange.submit("ada", ONE, solved_notebook(course, ONE))
     shutil.copytree(folder, course / "submitted" / "ada" / ONE)
-    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole()).failed
     before = times_of(course)
     assert watch_once(course, capsys)[0]
     (page,) = exchange.feedback.glob("*.html")
@@ -139,7 +139,7 @@ def test_feedback_is_released_once_where_the_exchanges_clock_is_behind(course, e
     exchange.submit("ada", ONE, solved_notebook(course, ONE))
     assert watch_once(course, capsys)[0]
     assert len(calls) == 1
-    assert not grade_class(course, [ONE], RecordingConsole(), again=True).failed
+    assert not grade_class(Course(course), [ONE], RecordingConsole(), again=True).failed
     assert watch_once(course, capsys)[0]
     assert len(calls) == 2
 
@@ -167,7 +167,7 @@ def test_only_complete_submissions_of_ordinary_files_are_collected(course, excha
     (half / SECRET).unlink()
     fine, said = watch_once(course, capsys, "ada", "gus", "hal", "ivy")
     assert not fine
-    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
     assert sorted(path.name for path in (course / "submitted").iterdir()) == ["ada", "gus"]
     assert not list((course / "submitted" / "gus").rglob("*.ipynb"))
     what = "not graded: no file counts as the notebook; the student's feedback page asks"
@@ -176,7 +176,7 @@ def test_only_complete_submissions_of_ordinary_files_are_collected(course, excha
     assert f"1 submission {what}" in said and f"1 submission {link}" in said
     (half / SECRET).write_text(secret)
     watch_once(course, capsys)
-    assert scores(course) == {("ada", ONE): (5, 5), ("hal", ONE): (5, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5), ("hal", ONE): (5, 5)}
 
 
 def test_a_submission_under_a_name_that_is_not_its_owners_is_left_to_the_teacher(course, tmp_path, sandboxed, capsys):
@@ -185,7 +185,7 @@ def test_a_submission_under_a_name_that_is_not_its_owners_is_left_to_the_teacher
     exchange.submit("eve", ONE, solved_notebook(course, ONE))
     exchange.submit(me, ONE, solved_notebook(course, ONE))
     assert not watch_once(course, capsys, "eve")[0]
-    assert scores(course) == {(me, ONE): (5, 5)}
+    assert Course(course).scores() == {(me, ONE): (5, 5)}
     what = f"not collected: run `nbgrader collect {ONE} --update` to see why"
     assert [(error["what"], error["submissions"]) for error in state(course)["errors"]] == [(what, 1)]
 
@@ -207,7 +207,7 @@ def test_an_error_of_ours_is_reported_and_tried_again(course, exchange, capsys):
     lines = (course / "nbgrader_config.py").read_text().removesuffix("1 / 0\n")
     (course / "nbgrader_config.py").write_text(lines)
     assert watch.run(once=True)
-    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
 
 
 def test_after_errors_it_waits_twice_as_long_each_time_up_to_five_minutes(course, exchange, monkeypatch, capsys):
@@ -233,12 +233,12 @@ def test_it_waits_while_another_command_has_the_course_and_says_so(course, excha
         process = start_command(course, "watch", "--once", "--every", "0.1")
         assert process.stdout
         said = [process.stdout.readline() for _ in range(2)]
-        assert not scores(course)
+        assert not Course(course).scores()
     rest, _ = process.communicate()
     assert process.returncode == 0, rest
     assert "waiting for another command" in said[1]
     assert f"(process {os.getpid()})" in said[1]
-    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert Course(course).scores() == {("ada", ONE): (5, 5)}
 
 
 @pytest.mark.quick_cases("2")
@@ -277,7 +277,7 @@ def test_a_course_without_an_exchange_is_an_error_that_says_what_to_set(course, 
     assert main.main(["watch"]) == 2
     assert "the course has no id in the exchange. Set c.CourseDirectory.course_id" in capsys.readouterr().err
     add_config(course, "c.CourseDirectory.course_id = 'one'")
-    assert CourseExchange(course).place == Path("/one")
+    assert CourseExchange(Course(course)).place == Path("/one")
 
 
 def test_waiting_times_are_summed_up():

@@ -17,7 +17,7 @@ from nbconvert import PythonExporter
 from grading.cli import main
 from grading.cli.arguments import NOT_DONE
 from grading.coordinator.demo_class import correct_answers, write_answers
-from grading.coordinator.nbgrader_api import grades, handed_in, scores
+from grading.course import Course
 from grading.exercises.lesson import load_lesson
 from grading.gradebook.lock import exclusive
 
@@ -135,7 +135,12 @@ def test_downloads_of_several_lessons_take_one_command(collect: Collect, course:
     by_hand.parent.mkdir(parents=True)
     by_hand.write_bytes(notebook("by hand"))
     assert collect(one, two, gathered)[0] == 1
-    assert submitted(course, TWO)["bo"] == "by hand" and handed_in(course, TWO) == ["bo", "cy", "dee", "jane"]
+    assert submitted(course, TWO)["bo"] == "by hand" and Course(course).students_in_submitted(TWO) == [
+        "bo",
+        "cy",
+        "dee",
+        "jane",
+    ]
 
 
 def test_a_file_of_another_lesson_in_a_download_is_not_sorted_to_that_lesson(
@@ -200,8 +205,8 @@ def test_an_exported_python_file_is_collected_and_graded(collect: Collect, cours
     # In a process of its own, because this one has judges that are confined
     command = [sys.executable, "-m", "grading", "grade", ONE, "--unsandboxed"]
     subprocess.run(command, cwd=course, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True)
-    assert scores(course)["jane", ONE] == (5.0, 5.0)
-    assert [grade.verdict.sandboxed for grade in grades(course, ONE)] == [False]
+    assert Course(course).scores()["jane", ONE] == (5.0, 5.0)
+    assert [grade.verdict.sandboxed for grade in Course(course).verdicts(ONE)] == [False]
 
 
 @pytest.mark.full

@@ -21,6 +21,7 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
 from grading.coordinator.demo import hand_in_sample
+from grading.course import Course
 from grading.plugins.lms.collect import collect
 from grading.submitted.replaced import bring_back, list_replaced
 from grading.submitted.submitted_dir import SubmittedFolder
@@ -43,7 +44,7 @@ def _utc(monkeypatch: pytest.MonkeyPatch) -> Any:
     time.tzset()
 
 
-class Course:
+class FilledCourse:
     """A course, and every way to write jane's files to its `submitted/`."""
 
     def __init__(self, root: Path, place: Path) -> None:
@@ -80,7 +81,7 @@ class Course:
     def by_collect(self, text: str, when: When, undecided: str = "ask") -> None:
         out = io.StringIO()
         archive = self.download(text, when, self.place / "download")
-        collect(self.root, [archive], LESSON, Console(file=out, width=300), undecided=undecided)
+        collect(Course(self.root), [archive], LESSON, Console(file=out, width=300), undecided=undecided)
         self.said = out.getvalue()
 
     def by_zip_collect(self, text: str, when: When, undecided: str = "ask") -> None:
@@ -120,12 +121,12 @@ class Course:
 
 
 @pytest.fixture
-def course_of_jane(two_exercise_course: Path, fresh_copy: Callable[[Path], Path], tmp_path: Path) -> Course:
+def course_of_jane(two_exercise_course: Path, fresh_copy: Callable[[Path], Path], tmp_path: Path) -> FilledCourse:
     place = tmp_path / "outside"
     (place / "exchange").mkdir(parents=True)
     (place / "exchange").chmod(0o777)
     root = fresh_copy(two_exercise_course)
-    return Course(root, place)
+    return FilledCourse(root, place)
 
 
 FIRST = ("by_hand", "by_exchange", "by_collect", "by_zip_collect")
@@ -161,7 +162,7 @@ CASES = [
 
 @pytest.mark.parametrize(("first", "before", "then", "after"), CASES)
 def test_each_command_after_each_other(
-    course_of_jane: Course, first: str, before: When, then: str, after: When
+    course_of_jane: FilledCourse, first: str, before: When, then: str, after: When
 ) -> None:
     getattr(course_of_jane, first)("first", before)
     (course_of_jane.folder / "mine.txt").write_text("a file beside it")
@@ -184,7 +185,7 @@ def test_each_command_after_each_other(
     assert course_of_jane.kept == ["first"]
 
 
-def test_a_choice_in_the_table_applies_to_that_file_and_is_remembered(course_of_jane: Course) -> None:
+def test_a_choice_in_the_table_applies_to_that_file_and_is_remembered(course_of_jane: FilledCourse) -> None:
     course_of_jane.by_hand("mended", TEN)
     course_of_jane.by_collect("second", None)
     table = course_of_jane.table
@@ -203,7 +204,7 @@ def test_a_choice_in_the_table_applies_to_that_file_and_is_remembered(course_of_
     assert len(table.read_text(encoding="utf-8-sig").splitlines()) == 1
 
 
-def test_a_collected_file_that_somebody_changed_counts_as_put_there_by_hand(course_of_jane: Course) -> None:
+def test_a_collected_file_that_somebody_changed_counts_as_put_there_by_hand(course_of_jane: FilledCourse) -> None:
     course_of_jane.by_collect("first", TEN)
     (course_of_jane.folder / f"{LESSON}.ipynb").write_bytes(notebook("mended"))
     course_of_jane.by_collect("second", TEN + timedelta(hours=1))
@@ -211,7 +212,7 @@ def test_a_collected_file_that_somebody_changed_counts_as_put_there_by_hand(cour
     assert "by hand" in course_of_jane.said
 
 
-def test_a_restored_file_counts_as_put_there_by_hand(course_of_jane: Course) -> None:
+def test_a_restored_file_counts_as_put_there_by_hand(course_of_jane: FilledCourse) -> None:
     course_of_jane.by_collect("first", None)
     (course_of_jane.folder / "timestamp.txt").write_text("2026-09-24 10:00:00 UTC")
     course_of_jane.by_collect("second", None)
@@ -229,7 +230,7 @@ def test_a_restored_file_counts_as_put_there_by_hand(course_of_jane: Course) -> 
     assert course_of_jane.text == "first" and "which counts?" in course_of_jane.said
 
 
-def test_a_notebook_with_another_name_stays_and_does_no_harm(course_of_jane: Course) -> None:
+def test_a_notebook_with_another_name_stays_and_does_no_harm(course_of_jane: FilledCourse) -> None:
     course_of_jane.folder.mkdir(parents=True)
     (course_of_jane.folder / "scratch.ipynb").write_bytes(notebook("mine"))
     course_of_jane.by_collect("first", None)
@@ -240,7 +241,7 @@ def test_a_notebook_with_another_name_stays_and_does_no_harm(course_of_jane: Cou
     assert course_of_jane.text == "second" and "othing shows which is newer" in course_of_jane.said
 
 
-def test_the_demo_keeps_files_put_there_by_hand(course_of_jane: Course) -> None:
+def test_the_demo_keeps_files_put_there_by_hand(course_of_jane: FilledCourse) -> None:
     course_of_jane.by_hand("mine", None)
-    assert not hand_in_sample(course_of_jane.root, LESSON, "jane", "a sample", datetime.now(UTC))
+    assert not hand_in_sample(Course(course_of_jane.root), LESSON, "jane", "a sample", datetime.now(UTC))
     assert course_of_jane.text == "mine"

@@ -18,7 +18,7 @@ from course.notebook import warm_ups
 from grading.cli import main
 from grading.cli.arguments import NEEDS_A_PERSON
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import configuration
+from grading.course import Course
 
 from ...support.canvas_server import TOKEN, FakeCanvas, canvas
 from ...support.course_builder import TINY_LESSONS
@@ -158,7 +158,7 @@ def test_a_page_that_asks_for_another_file_is_packed(course, tmp_path, capsys):
     for student, content in {"ada": "", "cem": "{"}.items():
         (course / "submitted" / student / ONE / f"{ONE}.ipynb").write_text(content)
     shutil.rmtree(course / "submitted" / "bob")
-    assert not grade_class(course, [ONE], Console(quiet=True)).failed
+    assert not grade_class(Course(course), [ONE], Console(quiet=True)).failed
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         gradebook.find_grade("check_double", ONE, ONE, "bob").needs_manual_grade = True
         gradebook.db.commit()
@@ -193,7 +193,7 @@ def test_a_download_from_a_platform_without_feedback_upload_is_refused(course, t
 
 
 def wide_table(course: Path, out: Path) -> dict[str, dict[str, str]]:
-    app = ExportApp.instance(config=configuration(course))
+    app = ExportApp.instance(config=Course(course).config)
     try:
         app.initialize([f"--to={out}", "--exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter"])
         app.start()

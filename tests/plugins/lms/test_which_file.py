@@ -8,8 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from grading.coordinator.converters import autograde
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import autograde, scores
+from grading.course import Course
 from grading.plugins.hub.watch import Watch
 from grading.plugins.lms.collect import collect
 from grading.plugins.platforms.grade_file import grade_file
@@ -53,7 +54,7 @@ def test_all_commands_take_the_same_file(course, tmp_path, sandboxed):
     for student, files in given.items():
         exchange.submit_files(student, ONE, files)
     assert Watch(course, every=0.1).run(once=True)
-    assert scores(course) == {(student, ONE): (5, 5) for student in given}
+    assert Course(course).scores() == {(student, ONE): (5, 5) for student in given}
     for student, files in given.items():
         for page in exchange.fetched(student, ONE):
             assert "<b>5</b> of 5 points" in page
@@ -73,10 +74,10 @@ def test_all_commands_take_the_same_file(course, tmp_path, sandboxed):
     by_hand = course / "submitted"
     for student in given:
         shutil.copytree(exchange.place / student / ONE, by_hand / student / ONE)
-    assert autograde(course, ONE, "download", again=True)
-    assert not grade_class(course, [ONE], RecordingConsole(), again=True).failed
-    assert scores(course) == {(student, ONE): (5, 5) for student in given}
-    assert grade_file(course, exchange.place / "download" / ONE, ONE).earned == 5
+    assert autograde(Course(course), ONE, "download", again=True)
+    assert not grade_class(Course(course), [ONE], RecordingConsole(), again=True).failed
+    assert Course(course).scores() == {(student, ONE): (5, 5) for student in given}
+    assert grade_file(Course(course), exchange.place / "download" / ONE, ONE).earned == 5
     replaced = course / "hand-ins" / "replaced" / "download" / ONE
     assert [path.read_text() for path in replaced.glob(f"*/{NAME}")] == [given["download"][NAME]]
 
@@ -89,7 +90,7 @@ def test_collect_takes_that_file_too(course, tmp_path, student):
         file = tmp_path / "gathered" / student / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    (outcome,) = collect(course, [tmp_path / "gathered"], ONE, RecordingConsole())
+    (outcome,) = collect(Course(course), [tmp_path / "gathered"], ONE, RecordingConsole())
     taken = course / "submitted" / outcome.student / ONE / NAME
     assert taken.read_text() == folders(course)["named"]["homework.ipynb"]
 
@@ -104,12 +105,12 @@ def test_where_no_file_counts_the_student_gets_a_page_that_asks_and_the_others_a
     exchange.submit_files("ada", ONE, files)
     exchange.submit("bob", ONE, solved_notebook(course, ONE))
     assert not Watch(course, every=0.1).run(once=True)
-    assert scores(course) == {("bob", ONE): (5, 5)}
+    assert Course(course).scores() == {("bob", ONE): (5, 5)}
     pages = exchange.fetched("ada", ONE)
     assert pages and all(f"{why}" in page and f"Hand in {NAME}" in page.replace("one file, ", "") for page in pages)
-    assert why in grade_file(course, exchange.place / "ada" / ONE, ONE).unreadable
+    assert why in grade_file(Course(course), exchange.place / "ada" / ONE, ONE).unreadable
 
     shutil.rmtree(exchange.place / "ada" / ONE)
     exchange.submit("ada", ONE, solved_notebook(course, ONE))  # as the page says
     assert Watch(course, every=0.1).run(once=True)
-    assert scores(course)["ada", ONE] == (5, 5)
+    assert Course(course).scores()["ada", ONE] == (5, 5)

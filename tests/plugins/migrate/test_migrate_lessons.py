@@ -18,7 +18,7 @@ from nbgrader.api import Gradebook
 
 from grading.authoring.student_repo import stale_releases
 from grading.cli import main
-from grading.coordinator.nbgrader_api import scores
+from grading.course import Course
 from grading.course_dir.lesson_base import FOLDER, keep_base, kept_base, read_lessons
 from grading.course_dir.scaffold import init_course, new_lesson
 from grading.gradebook.store import GradeRow
@@ -84,7 +84,7 @@ def everything(root: Path) -> dict[Path, bytes]:
 
 
 def points(root: Path) -> dict[str, tuple[float, float]]:
-    return {student: earned for (student, _), earned in scores(root).items()}
+    return {student: earned for (student, _), earned in Course(root).scores().items()}
 
 
 def grading(*arguments: str) -> str:
@@ -252,12 +252,12 @@ def test_removed_lessons_stay_removed_and_the_teachers_own_lessons_stay(lessons_
     assert not (lessons_only / "gradebook.db").exists()
 
     before = read_lessons(lessons_only)
-    kept_migrations(lessons_only)[-1].move_to(BEGUN)  # as if a kill had interrupted it
+    kept_migrations(Course(lessons_only))[-1].move_to(BEGUN)  # as if a kill had interrupted it
     assert main.main(["migrate", zipped, "--yes"]) != 0
     assert "Run `grading migrate --undo` to restore the old lessons" in capsys.readouterr().err
     assert main.main(["migrate", "--undo", "--yes"]) == 0
     assert read_lessons(lessons_only) == before
-    assert kept_migrations(lessons_only)[-1].state == UNDONE
+    assert kept_migrations(Course(lessons_only))[-1].state == UNDONE
 
 
 def test_undo_keeps_a_lesson_with_submissions_to_an_added_exercise(lessons_only, tmp_path, capsys):

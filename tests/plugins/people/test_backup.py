@@ -14,7 +14,7 @@ from rich.console import Console
 
 from grading.cli import main
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import open_gradebook, scores
+from grading.course import Course
 from grading.errors import StepFailed
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.history import HistoryRow
@@ -32,7 +32,7 @@ QUIET = Console(quiet=True)
 
 def grades_of(root: Path) -> dict[str, str]:
     """Check each grade's verdicts and notebook; returns the digests of the notebooks."""
-    with open_gradebook(root) as gradebook:
+    with Course(root).gradebook() as gradebook:
         grades = list(stored_grades(gradebook))
     for grade in grades:
         assert grade.verdicts.keys() == {"check_double"}
@@ -46,10 +46,10 @@ def back_up_while_grading(root: Path, to: Path) -> int:
     Returns the number of grades in the backup.
     """
     process = start_command(root, "grade", "--workers", "1")
-    while not scores(root):
+    while not Course(root).scores():
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)
-    found = back_up(root, to)
+    found = back_up(Course(root), to)
     assert process.poll() is None, "grading was over before the backup was"
     assert found.wrong == () and 0 < found.grades < len(STUDENTS) and found.submissions == len(STUDENTS)
     said, _ = process.communicate()
@@ -72,9 +72,9 @@ def test_a_backup_made_during_grading_is_complete_and_can_be_graded_to_the_end(t
     assert main.main(["restore-backup", str(backup), str(restored)]) == 0
     assert len(grades_of(restored)) == count
     assert (restored / ".grading-seed").read_text() == (root / ".grading-seed").read_text()
-    outcome = grade_class(restored, [ONE], QUIET)
+    outcome = grade_class(Course(restored), [ONE], QUIET)
     assert (len(outcome.up_to_date), len(outcome.graded), outcome.failed) == (count, len(STUDENTS) - count, {})
-    assert scores(restored) == scores(root)
+    assert Course(restored).scores() == Course(root).scores()
     assert main.main(["restore-backup", str(backup), str(restored)]) != 0
     assert "nothing was written, because" in capsys.readouterr().err
 
@@ -93,7 +93,7 @@ def test_an_incomplete_backup_is_reported(course_of_three, tmp_path, capsys):
     assert main.main(["backup", "--to", str(tmp_path / "changed.tar.gz")]) == 1
     assert f"autograded/ada/{ONE}/{ONE}.ipynb is not the notebook of its grade" in capsys.readouterr().err
     with pytest.raises(StepFailed, match="already exists"):
-        back_up(course_of_three, tmp_path / "whole.tar.gz")
+        back_up(Course(course_of_three), tmp_path / "whole.tar.gz")
     whole = (tmp_path / "whole.tar.gz").read_bytes()
     for content in (whole[: len(whole) // 2], b"", b"PK"):
         (tmp_path / "cut.tar.gz").write_bytes(content)
@@ -123,9 +123,9 @@ def test_a_gradebook_on_a_server_is_backed_up_and_loaded_into_an_empty_database(
         assert main.main(["restore-backup", str(again), str(tmp_path / "loaded"), "--load"]) == 0
         loaded = tmp_path / "loaded"
         assert len(grades_of(loaded)) == count
-        assert not grade_class(loaded, [ONE], QUIET).failed
-        assert scores(loaded) == scores(root)
+        assert not grade_class(Course(loaded), [ONE], QUIET).failed
+        assert Course(loaded).scores() == Course(root).scores()
         submit(loaded, ONE, STUDENTS[0], double="def double(x):\n    return x * x")
-        assert not grade_class(loaded, [ONE], QUIET).failed
-        with open_gradebook(loaded) as gradebook:
+        assert not grade_class(Course(loaded), [ONE], QUIET).failed
+        with Course(loaded).gradebook() as gradebook:
             assert gradebook.db.query(HistoryRow).count() == 1

@@ -18,8 +18,8 @@ from sqlalchemy import MetaData, select, text
 
 from grading.cli import main
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import open_gradebook, scores
 from grading.coordinator.write_feedback import write_feedback
+from grading.course import Course
 from grading.gradebook.accommodations import Accommodation, grant
 from grading.gradebook.history import past_grades
 from grading.plugins.lms.collect import collect
@@ -57,7 +57,7 @@ def build_people(root: Path, config: str = "") -> Path:
     late += "c.CourseDirectory.course_id = 'attention'\n"
     build_course(root, config=late + config, release=[ONE])
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    with open_gradebook(root) as gradebook:
+    with Course(root).gradebook() as gradebook:
         gradebook.update_or_create_student(WHO, first_name="Zoe", last_name="Zimmer", email="zz@example.org")
         gradebook.update_or_create_student(OTHER, first_name="Ada", last_name="Ames")
         gradebook.update_or_create_assignment(ONE, duedate="2026-01-01 12:00:00 UTC")
@@ -66,24 +66,24 @@ def build_people(root: Path, config: str = "") -> Path:
             connection.execute(text("CREATE TABLE somebody_elses (nr INTEGER PRIMARY KEY, about VARCHAR(32))"))
     for student in (WHO, OTHER):
         submit(root, ONE, student)
-    assert not grade_class(root, [ONE], quiet).failed
+    assert not grade_class(Course(root), [ONE], quiet).failed
     download = root.parent / f"download-{root.name}"
     (download / WHO).mkdir(parents=True)
     (download / WHO / f"{ONE}.ipynb").write_bytes((root / "release" / ONE / f"{ONE}.ipynb").read_bytes())
     (download / f"{ONE} (1).ipynb").write_bytes(notebook("whose?"))
-    assert collect(root, [download], ONE, quiet)[0].failed
-    collect(root, [download], ONE, quiet, undecided="replace")
+    assert collect(Course(root), [download], ONE, quiet)[0].failed
+    collect(Course(root), [download], ONE, quiet, undecided="replace")
     (download / WHO / f"{ONE}.ipynb").write_bytes(notebook("another"))
     (root / "submitted" / WHO / ONE / f"{ONE}.ipynb").chmod(0o600)
-    assert not grade_class(root, [ONE], quiet).failed
-    assert not write_feedback(root, [ONE], quiet)
+    assert not grade_class(Course(root), [ONE], quiet).failed
+    assert not write_feedback(Course(root), [ONE], quiet)
     identities = root / "student-ids.csv"
     rows = f'{WHO},moodle,7,Zoe Zimmer,by the name\r\n{OTHER} {WHO},moodle,8,"a, group",\r\n'
     identities.write_bytes(identities.read_bytes() + rows.encode())
     (root / "grades.csv").write_text(f'student_id,score\n{WHO},3\n{OTHER},"4\n5"\n')
     shutil.copytree(root / "autograded", root / "copy" / "autograded")
     (root / ".nbgrader.log").write_text(f"submitted/{WHO}/{ONE}\nsubmitted/{OTHER}/{ONE}\n")
-    with open_gradebook(root) as gradebook, gradebook.engine.begin() as connection:
+    with Course(root).gradebook() as gradebook, gradebook.engine.begin() as connection:
         assert [grade.student for grade in past_grades(gradebook)] == [WHO]
         notebook_id = gradebook.find_submission_notebook(ONE, ONE, WHO).id
         connection.execute(text(f"INSERT INTO somebody_elses VALUES (1, '{notebook_id}')"))
@@ -131,7 +131,7 @@ def test_everything_about_a_person_is_exported(course, tmp_path, capsys):
     indirect=True,
 )
 def test_forgetting_a_person_removes_all_their_data_and_no_other(course, capsys):
-    before = scores(course)[OTHER, ONE]
+    before = Course(course).scores()[OTHER, ONE]
     arguments = ["forget", WHO, "--course", str(course)]
     assert main.main(arguments) == 0
     assert "Nothing has changed yet" in capsys.readouterr().out
@@ -141,17 +141,17 @@ def test_forgetting_a_person_removes_all_their_data_and_no_other(course, capsys)
     assert "deleted from the course" in said.out and "learning platform" in said.err
     assert grep(WHO, course) == []
     assert grep("zz@example.org", course) == []
-    with open_gradebook(course) as gradebook:
+    with Course(course).gradebook() as gradebook:
         assert WHO not in everything(gradebook)
         assert "somebody_elses" in table_names(gradebook) and "ill" not in everything(gradebook).split("'")
         assert [student.id for student in gradebook.students] == [OTHER]
-    assert scores(course) == {(OTHER, ONE): before}
+    assert Course(course).scores() == {(OTHER, ONE): before}
     assert (course / "grades.csv").read_text() == f'student_id,score\n{OTHER},"4\n5"\n'
     ids = (course / "student-ids.csv").read_text(encoding="utf-8-sig")
     assert f'{OTHER},moodle,8,"a, group",' in ids and "Zoe Zimmer" not in ids and f"{ONE} (1).ipynb" in ids
     assert (course / "hand-ins" / "which-counts.csv").exists()
     assert [path.name for path in (course / "copy" / "autograded").iterdir()] == [OTHER]
-    assert not grade_class(course, [ONE], Console(quiet=True)).graded
+    assert not grade_class(Course(course), [ONE], Console(quiet=True)).graded
     assert main.main([*arguments, "--yes"]) != 0
     assert f"the course holds nothing about {WHO}" in capsys.readouterr().err
 
@@ -166,7 +166,7 @@ def table_names(gradebook: Gradebook) -> set[str]:
 @pytest.mark.full
 def test_data_that_also_concerns_others_is_named_and_kept(course, capsys):
     (course / "class.html").write_text(f"<td>{WHO}</td>")
-    with open_gradebook(course) as gradebook:
+    with Course(course).gradebook() as gradebook:
         gradebook.find_comment("double", ONE, ONE, OTHER).manual_comment = f"Did you write this with {WHO}?"
         gradebook.db.commit()
     assert main.main(["forget", WHO, "--course", str(course), "--yes"]) == 1

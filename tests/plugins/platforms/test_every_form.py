@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from grading.cli import main
-from grading.coordinator.nbgrader_api import grades, scores
+from grading.course import Course
 from grading.exercises.lesson import load_lesson
 from grading.grader.verdict import ExerciseVerdict
 from grading.plugins.platforms.grade_file import grade_file
@@ -92,12 +92,12 @@ def graded(corpus: Path, fresh_copy: Callable[[Path], Path]) -> Path:
 @pytest.mark.quick_cases(*QUICK)
 @pytest.mark.parametrize("case", OF_THIS_WEEK, ids=lambda case: case.name)
 def test_each_form_has_the_verdicts_of_grade(graded: Path, case: Submission) -> None:
-    stored = {g.verdict.exercise: g.verdict for g in grades(graded, case.lesson) if g.student == case.name}
+    stored = {g.verdict.exercise: g.verdict for g in Course(graded).verdicts(case.lesson) if g.student == case.name}
     assert stored.keys() == load_lesson(ROOT / "grader_tests" / case.lesson).exercises.keys()
-    points, most = scores(graded)[case.name, case.lesson]
+    points, most = Course(graded).scores()[case.name, case.lesson]
     wanted = Grade(points, most, rows_of(stored))
     file = graded / "submitted" / case.name / case.lesson / f"{case.lesson}.ipynb"
-    result = grade_file(graded, file, case.lesson)
+    result = grade_file(Course(graded), file, case.lesson)
     for form, check in CHECKS.items():
         check(FORMS[form].write(result), wanted)
 

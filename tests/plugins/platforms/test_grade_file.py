@@ -10,7 +10,7 @@ import pytest
 from traitlets.config import Config
 
 from grading.cli import main
-from grading.coordinator.nbgrader_api import grades, open_gradebook
+from grading.course import Course
 from grading.course_dir import overrides
 from grading.plugins.platforms.grade_file import grade_file
 
@@ -42,9 +42,11 @@ def test_the_verdicts_are_those_of_grade(graded, student, tmp_path):
     file = tmp_path / "my answers.ipynb"
     file.write_bytes((graded / "submitted" / student / LESSON / f"{LESSON}.ipynb").read_bytes())
     before = state(graded)
-    found = grade_file(graded, file, LESSON, page=True)
+    found = grade_file(Course(graded), file, LESSON, page=True)
     assert state(graded) == before
-    of_class = {grade.verdict.exercise: grade.verdict for grade in grades(graded, LESSON) if grade.student == student}
+    of_class = {
+        grade.verdict.exercise: grade.verdict for grade in Course(graded).verdicts(LESSON) if grade.student == student
+    }
     assert {verdict.exercise: verdict for verdict in found.verdicts} == of_class
     assert found.page.startswith("<!DOCTYPE html>") and "double" in found.page
 
@@ -52,7 +54,7 @@ def test_the_verdicts_are_those_of_grade(graded, student, tmp_path):
 def test_a_file_that_cannot_be_read_has_a_result_and_a_page(graded, tmp_path):
     file = tmp_path / "broken.ipynb"
     file.write_text('{"cells": [')
-    found = grade_file(graded, file, LESSON, page=True)
+    found = grade_file(Course(graded), file, LESSON, page=True)
     assert found.earned == 0 and found.unreadable
     assert found.student_may_hand_in_again
     assert found.page
@@ -94,7 +96,7 @@ def test_what_is_not_there_is_named_and_nothing_is_written(graded, capsys, tmp_p
 
 @pytest.mark.full
 def test_a_lesson_that_is_not_released_is_named(graded, capsys):
-    with open_gradebook(graded) as gradebook:
+    with Course(graded).gradebook() as gradebook:
         gradebook.remove_assignment(OTHER)
     assert main.main(["grade-file", "nbgrader_config.py", OTHER]) == 2
     assert f"{OTHER} is not released yet" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from grading.course import Course
 from grading.errors import StepFailed
 from grading.exercises.lesson import load_lesson
 from grading.plugins.platforms.package_lesson import package_lesson
@@ -58,7 +59,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def package(course: Path, wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("package") / "made"
-    package_lesson(course, LESSON, "classroom50", wheels["course"].parent, made)
+    package_lesson(Course(course), LESSON, "classroom50", wheels["course"].parent, made)
     return made
 
 
@@ -209,7 +210,7 @@ def test_a_missing_course_is_an_error_and_no_zero(package, tmp_path):
 def test_a_lesson_without_public_examples_is_refused(wheels, tmp_path):
     root = build_course(tmp_path / "course", release=[TINY_LESSONS[0]])
     with pytest.raises(StepFailed, match="checks with public examples, and this lesson has none"):
-        package_lesson(root, TINY_LESSONS[0], "classroom50", wheels["course"].parent, tmp_path / "made")
+        package_lesson(Course(root), TINY_LESSONS[0], "classroom50", wheels["course"].parent, tmp_path / "made")
     assert not (tmp_path / "made").exists()
 
 

@@ -17,6 +17,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from course.lessons_folder import assistant_files
 from grading.cli import main
+from grading.course import Course
 from grading.errors import NotHandedIn
 from grading.plugins.platforms.grade_file import grade_file
 from grading.plugins.platforms.package_lesson import lesson_files, package_lesson, pins
@@ -62,7 +63,7 @@ def test_the_command_offers_every_platform():
 
 @pytest.mark.parametrize("platform", HARNESSES)
 def test_a_package_has_the_lesson_the_seed_and_no_student(course, wheels, tmp_path, platform):
-    files = PACKAGES[platform].files(lesson_files(course, LESSON, wheels))
+    files = PACKAGES[platform].files(lesson_files(Course(course), LESSON, wheels))
     assert PACKAGES[platform].runs <= files.keys()
     text = b"\n".join(files.values())
     assert b"quillwort" not in text and b"xylander" not in text
@@ -84,7 +85,7 @@ def test_students_get_the_rules_for_assistants_unless_the_release_has_its_own(co
     own = course / "release" / LESSON / "TUTOR.md"
     own.write_text("mine")
     try:
-        student = lesson_files(course, LESSON, wheels).student
+        student = lesson_files(Course(course), LESSON, wheels).student
     finally:
         own.unlink()
     assert student["AGENTS.md"] == assistant_files()["AGENTS.md"]
@@ -94,7 +95,7 @@ def test_students_get_the_rules_for_assistants_unless_the_release_has_its_own(co
 def test_a_zip_has_the_same_bytes_each_time_and_keeps_what_can_be_run(course, wheels, tmp_path):
     one, other = tmp_path / "one.zip", tmp_path / "new" / "other.zip"
     for target in (one, other):
-        package_lesson(course, LESSON, "gradescope", wheels, target)
+        package_lesson(Course(course), LESSON, "gradescope", wheels, target)
     assert one.read_bytes() == other.read_bytes()
     with zipfile.ZipFile(one) as archive:
         runs = {entry.filename for entry in archive.infolist() if entry.external_attr >> 16 & 0o111}
@@ -125,10 +126,10 @@ def test_in_the_platforms_folders_the_result_is_that_of_grade_file(course, wheel
     unpacked, submission, entry, results = HARNESSES[platform]
     made = tmp_path / "made"
     if PACKAGES[platform].zipped:
-        package_lesson(course, LESSON, platform, wheels, tmp_path / "made.zip")
+        package_lesson(Course(course), LESSON, platform, wheels, tmp_path / "made.zip")
         subprocess.run([sys.executable, "-m", "zipfile", "-e", str(tmp_path / "made.zip"), str(made)], check=True)
     else:
-        package_lesson(course, LESSON, platform, wheels, made)
+        package_lesson(Course(course), LESSON, platform, wheels, made)
     handed_in = course / "submitted" / "xylander" / LESSON / f"{LESSON}.ipynb"
     top = Path(unpacked).parts[1]
     script = f"""
@@ -148,7 +149,9 @@ def test_in_the_platforms_folders_the_result_is_that_of_grade_file(course, wheel
             os.rmdir(left)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout[ran.stdout.index("{") :])
-    wanted = json.loads(FORMS[platform].write(grade_file(course, handed_in, LESSON, page=platform == "gradescope")))
+    wanted = json.loads(
+        FORMS[platform].write(grade_file(Course(course), handed_in, LESSON, page=platform == "gradescope"))
+    )
     for one in (found, wanted):
         one.pop("execution_time", None)
     assert found == wanted
@@ -193,7 +196,7 @@ def test_the_set_up_script_makes_an_environment_that_grades(course, tmp_path):
     for source in (root, root / "grading"):
         build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path / "dist")]
         subprocess.run([*build, str(source)], check=True, capture_output=True)
-    package_lesson(course, LESSON, "prairielearn", tmp_path / "dist", tmp_path / "made")
+    package_lesson(Course(course), LESSON, "prairielearn", tmp_path / "dist", tmp_path / "made")
     # The place of torch's builds is left to pip's own settings, which CI has
     environment = {**os.environ, "ATTENTION_ENVIRONMENT": str(tmp_path / "opt"), "TORCH_INDEX": ""}
     environment.pop("PYTHONPATH", None)

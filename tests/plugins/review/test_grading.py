@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 from nbgrader.api import Gradebook
 
-from grading.coordinator.nbgrader_api import needs_manual_grading, open_gradebook, scores
 from grading.coordinator.reopen import reopen
+from grading.course import Course
 from grading.errors import Conflict, ReviewError
 from grading.exercises.question import load_questions
 from grading.exercises.rubric import with_edited_rubrics
@@ -40,8 +40,8 @@ def test_items_give_points_and_a_comment_to_nbgrader(desk, course):
     assert in_nbgrader(desk, WHY, "ada") == (2.0, None, False, "Well said.")
     assert members(desk, WHY)["ada"]["items"] == ["variance", "softmax"]
     assert members(desk, WHY)["ada"]["by"] == "ann"
-    assert ("ada", LESSON, WHY) not in needs_manual_grading(course)
-    assert scores(course)["ada", LESSON] == (5.0, 11.0)  # including the exercise that the grader found correct
+    assert ("ada", LESSON, WHY) not in Course(course).needs_manual_grading()
+    assert Course(course).scores()["ada", LESSON] == (5.0, 11.0)  # including the exercise that the grader found correct
 
 
 def test_a_group_of_equivalent_answers_is_graded_at_once(desk):
@@ -84,7 +84,7 @@ def test_a_graded_answer_may_have_no_item(desk):
 
 
 def test_a_grade_from_the_formgrader_is_shown_and_kept(desk, course):
-    with open_gradebook(course) as formgrader:
+    with Course(course).gradebook() as formgrader:
         row = formgrader.find_grade(WHY, LESSON, LESSON, "ada")
         row.manual_score, row.needs_manual_grade = 1.25, False
         formgrader.find_comment(WHY, LESSON, LESSON, "ada").manual_comment = "From elsewhere."
@@ -98,7 +98,7 @@ def test_a_grade_from_the_formgrader_is_shown_and_kept(desk, course):
 
 def test_a_change_in_the_formgrader_after_a_review_shows_as_an_adjustment(desk, course):
     grade(desk, WHY, "ada", items=["variance"])
-    with open_gradebook(course) as formgrader:
+    with Course(course).gradebook() as formgrader:
         formgrader.find_grade(WHY, LESSON, LESSON, "ada").manual_score = 1
         formgrader.db.commit()
     found = members(desk, WHY)["ada"]
@@ -114,7 +114,7 @@ def test_an_exercise_that_needs_a_person_shows_why_and_accepts_points_and_a_comm
 
 def test_another_answer_has_no_points_of_the_first(desk, course):
     grade(desk, WHY, "ada", items=["variance"])
-    with open_gradebook(course) as gradebook:
+    with Course(course).gradebook() as gradebook:
         add_answers(course, gradebook, "ada", {WHY: "Something else."})
     found = members(desk, WHY)["ada"]
     assert (found["points"], found["waiting"], found["items"]) == (None, True, [])
@@ -147,7 +147,7 @@ def test_names_are_hidden_unless_requested(desk):
 def test_the_late_penalty_follows_points_given_by_hand(course):
     add_config(course, "c.LatePolicy.policy = 'half'")
     due = datetime(2026, 11, 1, 12)  # noqa: DTZ001  # nbgrader's times are naive UTC
-    with open_gradebook(course) as gradebook:
+    with Course(course).gradebook() as gradebook:
         gradebook.find_assignment(LESSON).duedate = due
         gradebook.find_submission(LESSON, "ada").timestamp = due + timedelta(hours=6)
         gradebook.db.commit()
@@ -194,8 +194,8 @@ def test_a_page_undoes_its_own_steps_unless_their_result_has_changed(desk):
 @pytest.mark.full
 def test_a_request_to_look_again_is_shown_and_settled_by_a_grade(desk, course):
     grade(desk, WHY, "ada", items=["variance"])
-    reopen(course, "ada", LESSON, WHY, "asks about the second item")
-    reopen(course, "ada", LESSON, "double", "asks about double")
+    reopen(Course(course), "ada", LESSON, WHY, "asks about the second item")
+    reopen(Course(course), "ada", LESSON, "double", "asks about double")
     found = members(desk, WHY)["ada"]
     assert (found["waiting"], found["points"]) == (True, 1.5)
     assert found["why"] == "To look at again: asks about the second item"
@@ -205,7 +205,7 @@ def test_a_request_to_look_again_is_shown_and_settled_by_a_grade(desk, course):
     assert members(desk, DOUBLE)["ada"]["auto"] == 3.0
     grade(desk, DOUBLE, "ada", accept=True)
     assert in_nbgrader(desk, DOUBLE, "ada", comment="double")[:3] == (None, None, False)
-    assert scores(course)["ada", LESSON] == (5.0, 11.0)
+    assert Course(course).scores()["ada", LESSON] == (5.0, 11.0)
 
 
 def test_the_feedback_shows_the_rubric_in_force_and_what_applies(desk, course):
@@ -224,7 +224,7 @@ def test_the_feedback_shows_the_rubric_in_force_and_what_applies(desk, course):
 
 def test_the_marks_of_one_person_are_deleted_with_their_other_data(desk, course):
     grade(desk, WHY, "ada", "ben", items=["variance"], comment="Between us.")
-    with open_gradebook(course) as gradebook:
+    with Course(course).gradebook() as gradebook:
         delete_rows(gradebook, "ada")
     left = desk.gradebook.db.query(ChangeRow.notebook_id).union(desk.gradebook.db.query(MarkRow.notebook_id)).all()
     assert [row[0] for row in left] == [members(desk, WHY)["ben"]["id"]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grading.coordinator.nbgrader_api import open_gradebook
+from grading.course import Course
 from grading.errors import ReviewError
 
 from ...support.review_course import DOUBLE, ESSAY, EXPLORE, LESSON, SKETCH, WHY, add_answers
@@ -28,7 +28,7 @@ def submits(course):
     """submits(answers): ada hands in another notebook, which is graded."""
 
     def run(answers: dict[str, str]) -> None:
-        with open_gradebook(course) as gradebook:
+        with Course(course).gradebook() as gradebook:
             add_answers(course, gradebook, "ada", answers)
 
     return run
@@ -47,7 +47,7 @@ def graded(desk, course):
     grade(desk, ESSAY, "ada", items=[], graded=True, comment="Nothing of it is right.")
     grade(desk, SKETCH, "ada", items=[], adjust=1)
     grade(desk, EXPLORE, "ada", items=[], adjust=2, comment="Fine.")
-    with open_gradebook(course) as formgrader:
+    with Course(course).gradebook() as formgrader:
         formgrader.find_grade(DOUBLE, LESSON, LESSON, "ada").extra_credit = 0.5
         formgrader.find_comment("double", LESSON, LESSON, "ada").manual_comment = "Elegant."
         formgrader.db.commit()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.coordinator.nbgrader_api import open_gradebook
+from grading.course import Course
 from grading.errors import Conflict
 from grading.plugins.review.desk import ReviewDesk
 
@@ -60,7 +60,7 @@ def test_the_second_of_two_writers_is_refused_and_may_then_choose(opened):
 def test_a_grade_or_comment_from_the_formgrader_is_not_overwritten_unseen(opened):
     ann = opened()
     shown = seen(ann, WHY, "ada")
-    with open_gradebook(ann.root) as formgrader:
+    with Course(ann.root).gradebook() as formgrader:
         formgrader.find_comment(WHY, LESSON, LESSON, "ada").manual_comment = "Mine."
         formgrader.db.commit()
     with pytest.raises(Conflict):

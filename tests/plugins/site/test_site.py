@@ -18,6 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from rich.console import Console
 
 from grading.authoring.student_install import BADGE, PackageSource, wheel_of
+from grading.course import Course
 from grading.course_dir.lessons import MUSEUM
 from grading.course_dir.paths import CONFIG
 from grading.errors import CourseError, SiteError
@@ -93,7 +94,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     reports.mkdir(parents=True)
     (reports / "strength.md").write_text("# How strong\n\n![a picture](tolerances.png)\n")
     shutil.copy(ROOT / "docs" / "images" / "tolerances.png", reports)
-    build_site(root, root / "site", Console(quiet=True), workers=2)
+    build_site(Course(root), root / "site", Console(quiet=True), workers=2)
     return root
 
 
@@ -227,7 +228,7 @@ def test_what_did_not_change_is_not_run_again_and_the_site_is_replaced(course, t
     assert len(kept) == 3
     (course / "site" / "old.html").write_text("of another time")
     write(course, "02_next", new_markdown_cell("# What comes last\n\nNothing?"))
-    build_site(course, course / "site", Console(quiet=True), workers=1)
+    build_site(Course(course), course / "site", Console(quiet=True), workers=1)
     now = {file: file.stat().st_mtime_ns for file in (course / ".site").iterdir()}
     assert len(now) == 3 and len(kept.items() & now.items()) == 2
     assert not (course / "site" / "old.html").exists()
@@ -262,7 +263,7 @@ def test_what_stops_a_site_is_told_and_the_old_one_stays(tmp_path, spoil, messag
     (out / "index.html").write_text("the old one")
     spoil(root)
     with pytest.raises(CourseError, match=message):
-        build_site(root, out, Console(quiet=True), workers=1)
+        build_site(Course(root), out, Console(quiet=True), workers=1)
     assert (out / "index.html").read_text() == "the old one"
 
 
@@ -271,5 +272,5 @@ def test_a_directory_that_holds_something_else_is_not_replaced(tmp_path):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "thesis.txt").write_text("mine")
     with pytest.raises(SiteError, match="contains files that are not a web site"):
-        build_site(tmp_path, tmp_path / "site", Console(quiet=True), workers=1)
+        build_site(Course(tmp_path), tmp_path / "site", Console(quiet=True), workers=1)
     assert (tmp_path / "site" / "thesis.txt").read_text() == "mine"

@@ -1,16 +1,15 @@
-"""The settings that a configuration may have: nbgrader's, its plugins' and ours.
+"""Find settings that no class has, with the name that may be meant.
 
-traitlets ignores a setting that no class has, so that a misspelt one does nothing. Here it is found, with the name
-that may be meant.
+traitlets only warns of them, and only once their class is used.
 """
 
 from __future__ import annotations
 
 import re
 from ast import literal_eval
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from difflib import get_close_matches
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,56 +21,47 @@ from traitlets.utils.importstring import import_item
 
 from grading.errors import ConfigFileError, SettingError
 
-from ..course_dir.course_config import load_config
+from .paths import CONFIG
 
 MODULES = (  # with the classes that a course's configuration may name without importing them
-    "nbgrader.apps",
-    "nbgrader.auth",
-    "nbgrader.plugins",
+    *(f"nbgrader.{name}" for name in ("apps", "auth", "plugins")),
     "grading.authoring.student_install",
     *(f"grading.nbgrader_plugins.{name}" for name in ("execute", "feedback_exporter", "late_policy")),
     *(f"grading.nbgrader_plugins.{name}" for name in ("release_exporter", "submission_exporter", "csv_exporters")),
     "grading.plugins.lms.zip_collect",
 )
 SETTING = re.compile(r"\s*c\.(\w+)\.(\w+)\s*=")
-Traits = Mapping[str, TraitType[Any, Any]]
 
 
-def unknown_traits(config: Config) -> list[str]:
-    """Say what is wrong with each unknown name in a configuration, one line per name."""
-    _import_named(config)
-    known = _known()
-    lines = []
-    for section, settings in config.items():
-        if section not in known:
-            lines.append(
-                f"no class {section}{_meant(section, known)} ({', '.join(f'{section}.{n}' for n in settings)})"
-            )
-            continue
-        lines += [
-            f"{section} has no setting {name}{_meant(name, known[section], f'{section}.')}"
-            for name in settings
-            if name not in known[section]
-        ]
-    return lines
-
-
-def demand_known_settings(config_file: Path) -> None:
-    """Raise ConfigFileError for each unknown setting in nbgrader_config.py, with its line."""
-    _check_settings(config_file, config_file.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=8)
-def _check_settings(config_file: Path, _: int) -> None:
-    config = load_config(config_file.parent)
-    if not unknown_traits(config):
+def demand_known_settings(config: Config, root: Path) -> None:
+    """Raise ConfigFileError for each setting that no class has, with its line in nbgrader_config.py."""
+    if not (problems := unknown_settings(config)):
         return
     found = []
-    for number, line in enumerate(config_file.read_text(encoding="utf-8").splitlines(), 1):
-        if setting := SETTING.match(line):
-            one = Config({setting[1]: {setting[2]: config[setting[1]].get(setting[2])}})
-            found += [f"{config_file.name}:{number}: {problem}" for problem in unknown_traits(one)]
-    raise ConfigFileError("\n".join(found or [f"{config_file.name}: {line}" for line in unknown_traits(config)]))
+    for number, line in enumerate((root / CONFIG).read_text(encoding="utf-8").splitlines(), 1):
+        if (setting := SETTING.match(line)) and setting[1] in config:
+            own = Config({setting[1]: {setting[2]: config[setting[1]].get(setting[2])}})
+            found += [f"{CONFIG}:{number}: {problem}" for problem in unknown_settings(own)]
+    raise ConfigFileError("\n".join(found or [f"{CONFIG}: {problem}" for problem in problems]))
+
+
+def unknown_settings(config: Config) -> list[str]:
+    """Say what is wrong with each unknown name in a configuration, one line per name."""
+    _import_named(config)
+    classes = _classes()
+    lines = []
+    for section, settings in config.items():
+        if section not in classes:
+            names = ", ".join(f"{section}.{name}" for name in settings)
+            lines.append(f"no class {section}{_meant(section, classes)} ({names})")
+            continue
+        known = _settings_of(classes[section])
+        lines += [
+            f"{section} has no setting {name}{_meant(name, known, f'{section}.')}"
+            for name in settings
+            if name not in known
+        ]
+    return lines
 
 
 def parse_settings(texts: Iterable[tuple[str, str, str]]) -> Config:
@@ -85,11 +75,11 @@ def parse_settings(texts: Iterable[tuple[str, str, str]]) -> Config:
     config = Config()
     for section, name in values:
         config[section][name] = ""
-    if unknown := unknown_traits(config):
+    if unknown := unknown_settings(config):
         raise SettingError(f"nothing was done: {'; '.join(unknown)}")
-    known = _known()
+    classes = _classes()
     for (section, name), given in values.items():
-        trait = known[section][name]
+        trait = _settings_of(classes[section])[name]
         try:
             config[section][name] = _value(trait, given)
         except (TraitError, ValueError, SyntaxError) as error:
@@ -109,24 +99,31 @@ def _value(trait: TraitType[Any, Any], given: list[str]) -> Any:
     return trait._validate(HasTraits(), value)
 
 
-def _known() -> Mapping[str, Traits]:
-    """Loaded configurable classes by name, with their and their subclasses' settings."""
+def _classes() -> dict[str, list[type[Configurable]]]:
+    """Loaded configurable classes by name."""
     for module in MODULES:
         import_module(module)
-    found: dict[str, dict[str, TraitType[Any, Any]]] = {}
-    for cls in _subclasses(Configurable):
-        for parent in cls.mro():
-            if issubclass(parent, Configurable):
-                traits = found.setdefault(parent.__name__, {})
-                for name, trait in cls.class_traits(config=True).items():
-                    traits.setdefault(name, trait)
+    found: dict[str, list[type[Configurable]]] = {}
+    for cls in _with_subclasses([Configurable]):
+        found.setdefault(cls.__name__, []).append(cls)
     return found
 
 
-def _subclasses(cls: type[Configurable]) -> Iterator[type[Configurable]]:
-    yield cls
-    for sub in cls.__subclasses__():
-        yield from _subclasses(sub)
+def _settings_of(classes: Iterable[type[Configurable]]) -> dict[str, TraitType[Any, Any]]:
+    """The settings of classes and of their subclasses, which read them too."""
+    every = [cls.class_traits(config=True) for cls in _with_subclasses(classes)]
+    return {name: trait for traits in reversed(every) for name, trait in traits.items()}  # their own come first
+
+
+def _with_subclasses(classes: Iterable[type[Configurable]]) -> list[type[Configurable]]:
+    """These classes, followed by their subclasses, each once."""
+    found = dict.fromkeys(classes)
+    waiting = list(found)
+    while waiting:
+        new = [cls for cls in waiting.pop().__subclasses__() if cls not in found]
+        found.update(dict.fromkeys(new))
+        waiting += new
+    return list(found)
 
 
 def _import_named(value: Any) -> None:
@@ -138,7 +135,7 @@ def _import_named(value: Any) -> None:
         for item in value:
             _import_named(item)
     elif isinstance(value, LazyConfigValue):
-        _import_named(value.get_value([]))  # what is added to a list
+        _import_named(deepcopy(value).get_value([]))  # what is added to a list; a lazy value keeps its first answer
     elif isinstance(value, str) and value.replace(".", "").isidentifier() and "." in value.strip("."):
         try:
             import_item(value)
