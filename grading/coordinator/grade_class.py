@@ -198,7 +198,7 @@ def _grade_lesson(plan: Plan, course: Course, workers: Workers, progress: Progre
     for student, why in plan.missing.items():
         outcome.add_failed(name, student, why)
     if plan.reasons:
-        workers.make_ready(plan.standing.job())
+        workers.make_ready(plan.freshness.job())
         row, begun = progress.add_task(name, total=len(plan.reasons)), time.monotonic()
 
         def done(student: str, error: Exception | None) -> None:

@@ -50,8 +50,8 @@ class Writer:
     Only one may run at a time (`gradebook.lock`).
     """
 
-    def __init__(self, coursedir: CourseDirectory, config: Config, standing: LessonFreshness) -> None:
-        self.coursedir, self.standing, self.lesson = coursedir, standing, standing.lesson
+    def __init__(self, coursedir: CourseDirectory, config: Config, freshness: LessonFreshness) -> None:
+        self.coursedir, self.freshness, self.lesson = coursedir, freshness, freshness.lesson
         self.converter = Autograde(coursedir=coursedir, config=config)
         self.place = Path(coursedir.format_path(coursedir.autograded_directory, ".", ".")).resolve()
 
@@ -72,7 +72,7 @@ class Writer:
         Raises OSError and SQLAlchemy's errors. Raises SubmissionNotGraded, and writes nothing, if the time of
         submission is not valid or the result is not this submission's grade.
         """
-        nb = notebook_of(graded, self.standing.released)
+        nb = notebook_of(graded, self.freshness.released)
         ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
         with self._folder(graded) as folder, defer_signals():
             self._save(ids, nb, graded.text, made_of)
@@ -91,7 +91,7 @@ class Writer:
         with defer_signals(), self._transaction():
             self._copy_exchange_files(student)
             self._ensure_rows(student, made_of["timestamp"])
-            save_lateness(self.gradebook, ids, made_of, self.standing.penalties)
+            save_lateness(self.gradebook, ids, made_of, self.freshness.penalties)
 
     def _copy_exchange_files(self, student: str) -> None:
         handed_in = Path(self._path(self.coursedir.submitted_directory, student))
@@ -109,7 +109,7 @@ class Writer:
         try:
             with self._transaction():
                 self._ensure_rows(ids["student"], made_of["timestamp"])
-                save(self.gradebook, ids, nb, text, made_of, self.standing.penalties)
+                save(self.gradebook, ids, nb, text, made_of, self.freshness.penalties)
         except IntegrityError:  # another process has inserted the same rows, so they exist now
             if tries <= 1:
                 raise

@@ -80,7 +80,7 @@ class _LessonRegrade:
     `penalties`: grade inputs by student, if only the penalty is new.
     """
 
-    standing: LessonFreshness
+    freshness: LessonFreshness
     config: Config
     grades: list[tuple[GradingTask, GradedNotebook]] = field(default_factory=list)
     penalties: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -112,8 +112,8 @@ def recalculate(
         with due_dates_tried(course, lessons) as keep:
             for lesson in lessons:
                 if course.is_registered(lesson):
-                    standing = lesson_freshness(course.directory(), course.config, lesson)
-                    regrades.append(_LessonRegrade(standing, course.config))
+                    freshness = lesson_freshness(course.directory(), course.config, lesson)
+                    regrades.append(_LessonRegrade(freshness, course.config))
                     found += _regrade_lesson(regrades[-1], students, executor)
             if agreed(found):
                 keep()
@@ -124,22 +124,22 @@ def recalculate(
 def _regrade_lesson(
     regrade: _LessonRegrade, students: Container[str] | None, executor: Executor
 ) -> Iterator[GradeChange]:
-    standing, begun = regrade.standing, []
+    freshness, begun = regrade.freshness, []
 
     def failed(student: str, since: list[str], error: Exception) -> GradeChange:
         nothing = ScoreSnapshot({})
-        return GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(not_graded(error)))
+        return GradeChange(freshness.lesson, student, since, nothing, nothing, failed=str(not_graded(error)))
 
-    for student in standing.grades:
+    for student in freshness.grades:
         since = list[str]()
         try:
-            since = standing.stale_reasons(student) if students is None or student in students else []
+            since = freshness.stale_reasons(student) if students is None or student in students else []
             if only_lateness(since):
                 yield _new_penalty(regrade, student, since)
             elif since:
                 if not regrade.config.JudgedExecute.get("unsandboxed", False):
                     require()
-                task = task_of(standing, regrade.config, student)
+                task = task_of(freshness, regrade.config, student)
                 begun.append((student, since, task, executor.submit(grade, task)))
         except SandboxUnavailable:
             raise
@@ -160,20 +160,20 @@ def _regrade_lesson(
 
 def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> GradeChange:
     """The effect of a change of lateness alone: verdicts stay, so nothing is judged. Raises SubmissionNotGraded."""
-    standing, made_of = regrade.standing, regrade.standing.made_of(student)
-    with _gradebook(standing) as gradebook:
-        submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
-        before = score_snapshot(submitted, standing.grades[student].verdicts)
-        times = _due_and_came(standing, gradebook, submitted, student, made_of["timestamp"])
+    freshness, made_of = regrade.freshness, regrade.freshness.grade_inputs(student)
+    with _gradebook(freshness) as gradebook:
+        submitted = gradebook.find_submission_notebook(freshness.lesson, freshness.lesson, student)
+        before = score_snapshot(submitted, freshness.grades[student].verdicts)
+        times = _due_and_came(freshness, gradebook, submitted, student, made_of["timestamp"])
     regrade.penalties[student] = made_of
-    return GradeChange(standing.lesson, student, since, before, _after_penalty(standing, student, before, *times))
+    return GradeChange(freshness.lesson, student, since, before, _after_penalty(freshness, student, before, *times))
 
 
 def _after_penalty(
-    standing: LessonFreshness, student: str, now: ScoreSnapshot, due: datetime | None, came: datetime | None
+    freshness: LessonFreshness, student: str, now: ScoreSnapshot, due: datetime | None, came: datetime | None
 ) -> ScoreSnapshot:
     whole = replace(now, penalty=0.0)
-    lost = late_rules.penalty(standing.penalties, student, whole.points, due, came) or 0.0
+    lost = late_rules.penalty(freshness.penalties, student, whole.points, due, came) or 0.0
     return replace(whole, penalty=lost)
 
 
@@ -184,17 +184,17 @@ def _compare_grades(
 
     Raises SubmissionNotGraded if the time of submission is not valid.
     """
-    standing, student = regrade.standing, task.student
-    old, new = standing.grades[student].verdicts, verdicts_in(graded)
-    with _gradebook(standing) as gradebook:
-        submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
+    freshness, student = regrade.freshness, task.student
+    old, new = freshness.grades[student].verdicts, verdicts_in(graded)
+    with _gradebook(freshness) as gradebook:
+        submitted = gradebook.find_submission_notebook(freshness.lesson, freshness.lesson, student)
         before = score_snapshot(submitted, old)
         nb = nbformat.reads(graded.text, as_version=4)
-        marks = marks_to_come(gradebook, submitted, standing.grades[student], nb, task.made_of)
+        marks = marks_to_come(gradebook, submitted, freshness.grades[student], nb, task.made_of)
         now = _new_snapshot(submitted, before, new, marks)
-        times = _due_and_came(standing, gradebook, submitted, student, task.made_of["timestamp"])
-    now = _after_penalty(standing, student, now, *times)
-    return GradeChange(standing.lesson, student, since, before, now, list(otherwise(old, new)))
+        times = _due_and_came(freshness, gradebook, submitted, student, task.made_of["timestamp"])
+    now = _after_penalty(freshness, student, now, *times)
+    return GradeChange(freshness.lesson, student, since, before, now, list(otherwise(old, new)))
 
 
 def _new_snapshot(
@@ -223,7 +223,7 @@ def _new_snapshot(
 
 
 def _due_and_came(
-    standing: LessonFreshness, gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str
+    freshness: LessonFreshness, gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str
 ) -> tuple[datetime | None, datetime | None]:
     """When it is due, with an extension, and when it came.
 
@@ -233,7 +233,7 @@ def _due_and_came(
     granted = {row.student: row.more for row in accommodations(gradebook, submission.assignment.name)}
     came, due = time_of(text) if text else submission.timestamp, submission.assignment.duedate
     if due and (more := granted.get(student)):
-        return after(due, more, zone_of(standing.execute.config)), came
+        return after(due, more, zone_of(freshness.execute.config)), came
     return submission.duedate, came
 
 
@@ -246,11 +246,11 @@ def _write(new: _LessonRegrade) -> int:
 
     def kept() -> str:
         return (
-            f"{number} of {len(wanted)} grades of {new.standing.lesson} are written and kept; run the same command "
+            f"{number} of {len(wanted)} grades of {new.freshness.lesson} are written and kept; run the same command "
             "again for the others."
         )
 
-    with tell_if_stopped(kept), Writer(new.standing.coursedir, new.config, new.standing) as writer:
+    with tell_if_stopped(kept), Writer(new.freshness.coursedir, new.config, new.freshness) as writer:
         by_student = {task.student: (task, graded) for task, graded in new.grades}
         for number, student in enumerate(wanted):
             try:
@@ -261,12 +261,12 @@ def _write(new: _LessonRegrade) -> int:
                     writer.write(graded, task.made_of)
             except (SubmissionNotGraded, OSError, SQLAlchemyError) as error:
                 raise StepFailed(
-                    f"{new.standing.lesson}, {student}: the grade cannot be written: {error}. {number} of this "
+                    f"{new.freshness.lesson}, {student}: the grade cannot be written: {error}. {number} of this "
                     "lesson are written and kept; run the same command again for the others"
                 ) from error
     return len(wanted)
 
 
-def _gradebook(standing: LessonFreshness) -> AbstractContextManager[Gradebook]:
-    opened: AbstractContextManager[Gradebook] = Gradebook(standing.coursedir.db_url, standing.coursedir.course_id)
+def _gradebook(freshness: LessonFreshness) -> AbstractContextManager[Gradebook]:
+    opened: AbstractContextManager[Gradebook] = Gradebook(freshness.coursedir.db_url, freshness.coursedir.course_id)
     return opened

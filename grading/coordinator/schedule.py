@@ -51,7 +51,7 @@ class Plan:
     """
 
     lesson: str
-    standing: LessonFreshness
+    freshness: LessonFreshness
     reasons: dict[str, list[str]] = field(default_factory=dict)
     up_to_date: list[str] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
@@ -65,8 +65,8 @@ def plan_grading(course: Course, lesson: str, students: list[str], *, again: boo
     plan = Plan(lesson, lesson_freshness(course.directory(), course.config, lesson))
     for student in students:
         try:
-            _notebook(plan.standing.coursedir, lesson, student)
-            why = plan.standing.stale_reasons(student)
+            _notebook(plan.freshness.coursedir, lesson, student)
+            why = plan.freshness.stale_reasons(student)
         except NotHandedIn as reason:
             plan.missing[student] = str(reason)
             continue
@@ -95,18 +95,18 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
     ClusterLost, which end all grading, and OSError and SQLAlchemy's errors if grades cannot be written. Grades written
     before stay.
     """
-    standing, left = plan.standing, iter(sorted(plan.reasons))
+    freshness, left = plan.freshness, iter(sorted(plan.reasons))
     config = Config({key: config[key] for key in USED if key in config})
-    with Writer(standing.coursedir, config, standing) as writer:
+    with Writer(freshness.coursedir, config, freshness) as writer:
         waiting: dict[Future[Any], GradingTask] = {}
         while True:
             room = workers.room()
             while len(waiting) < room and (student := next(left, None)):
                 if only_lateness(plan.reasons[student]):
-                    done(student, _lateness_written(writer, standing, student))
+                    done(student, _lateness_written(writer, freshness, student))
                     continue
                 try:
-                    task = task_of(standing, config, student)
+                    task = task_of(freshness, config, student)
                     waiting[workers.submit(task)] = task
                 except STOPS_ALL:
                     raise
@@ -120,7 +120,7 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
                 try:
                     graded = workers.result(future, task)
                     writer.write(graded, task.made_of)
-                    warm_mistakes[standing.graders] |= graded.diagnosed
+                    warm_mistakes[freshness.graders] |= graded.diagnosed
                 except STOPS_ALL:
                     raise
                 except Exception as error:
@@ -129,13 +129,13 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
                     done(task.student, None)
 
 
-def _lateness_written(writer: Writer, standing: LessonFreshness, student: str) -> Exception | None:
+def _lateness_written(writer: Writer, freshness: LessonFreshness, student: str) -> Exception | None:
     """Write a late penalty if nothing else has changed; returns the error, if any.
 
     This needs no judge.
     """
     try:
-        writer.write_lateness(student, standing.made_of(student))
+        writer.write_lateness(student, freshness.grade_inputs(student))
     except STOPS_ALL:
         raise
     except Exception as error:
@@ -148,13 +148,13 @@ def not_graded(error: Exception) -> GradingError:
     return error if isinstance(error, GradingError) else SubmissionNotGraded(describe_error(error))
 
 
-def task_of(standing: LessonFreshness, config: Config, student: str) -> GradingTask:
+def task_of(freshness: LessonFreshness, config: Config, student: str) -> GradingTask:
     """A worker's task for this student's submission. Raises NotHandedIn."""
-    made_of = standing.made_of(student)  # first of all: if a file changes from now on, it will be graded again
-    file = _notebook(standing.coursedir, standing.lesson, student)
-    seed, most = seed_id(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
-    note = note_on_choice(file, standing.lesson)
-    return GradingTask(student, str(file), standing.job(), most, seed, config, made_of, note)
+    made_of = freshness.grade_inputs(student)  # first of all: if a file changes from now on, it will be graded again
+    file = _notebook(freshness.coursedir, freshness.lesson, student)
+    seed, most = seed_id(freshness.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
+    note = note_on_choice(file, freshness.lesson)
+    return GradingTask(student, str(file), freshness.job(), most, seed, config, made_of, note)
 
 
 def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:

@@ -85,13 +85,13 @@ def _verify_lesson(
     for stored in chosen:
         try:
             as_then = _with_secret(course.config, find_seed(seed or _seed_of(stored), course.root, now.execute.secret))
-            standing = lesson_freshness(coursedir, as_then, lesson)
-            begun.append((stored, standing, executor.submit(grade, task_of(standing, as_then, stored.student))))
+            freshness = lesson_freshness(coursedir, as_then, lesson)
+            begun.append((stored, freshness, executor.submit(grade, task_of(freshness, as_then, stored.student))))
         except LookupError as error:
             yield Regraded(lesson, stored.student, failed=str(error.args[0]))
         except Exception as error:  # one submission must not stop the others
             yield Regraded(lesson, stored.student, failed=str(not_graded(error)))
-    for stored, standing, waiting in begun:
+    for stored, freshness, waiting in begun:
         try:
             found = verdicts_in(waiting.result())
         except SandboxUnavailable:
@@ -100,7 +100,7 @@ def _verify_lesson(
             yield Regraded(lesson, stored.student, failed=str(not_graded(error)))
         else:
             yield Regraded(
-                lesson, stored.student, list(otherwise(stored.verdicts, found)), standing.differences(stored)
+                lesson, stored.student, list(otherwise(stored.verdicts, found)), freshness.differences(stored)
             )
 
 

@@ -18,7 +18,7 @@ from grading.judge.start_judge import Job
 from grading.notebooks.released import ReleasedNotebook
 
 from .accommodations import accommodations
-from .grade_inputs import differences, digest_of_file, made_of, of_lesson
+from .grade_inputs import differences, digest_of_file, grade_inputs, lesson_inputs
 from .store import StoredGrade, stored_grades
 from .view import load_released
 
@@ -67,9 +67,10 @@ class LessonFreshness:
             granted = {row.student: row.more for row in accommodations(gradebook, lesson) if row.more is not None}
             self._extensions = {**dict(stored.all()), **granted}
 
-    def made_of(self, student: str) -> dict[str, str]:
-        """The inputs that a regrade would use now (`grade_inputs.made_of`)."""
-        return made_of(self.of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
+    def grade_inputs(self, student: str) -> dict[str, str]:
+        """The inputs that a regrade would use now (`grade_inputs.grade_inputs`)."""
+        handed_in = self._file(self.coursedir.submitted_directory, student)
+        return grade_inputs(self.lesson_inputs, handed_in, self._late(student))
 
     def stale_reasons(self, student: str) -> list[str]:
         """Why a submission has to be graded, as phrases; empty if it is up to date."""
@@ -81,7 +82,7 @@ class LessonFreshness:
 
     def differences(self, stored: StoredGrade) -> list[str]:
         """Which inputs have changed since this grade was made, as phrases."""
-        return differences(stored.made_of, self.made_of(stored.student))
+        return differences(stored.made_of, self.grade_inputs(stored.student))
 
     def job(self) -> Job:
         """A judge's job for one submission, with the current graders and settings."""
@@ -96,9 +97,9 @@ class LessonFreshness:
         return self.job()
 
     @cached_property
-    def of_lesson(self) -> dict[str, str]:
-        """The current inputs that the lesson's grades share (`grade_inputs.of_lesson`)."""
-        return of_lesson(self._work)
+    def lesson_inputs(self) -> dict[str, str]:
+        """The current inputs that the lesson's grades share (`grade_inputs.lesson_inputs`)."""
+        return lesson_inputs(self._work)
 
     def _late(self, student: str) -> str:
         """Inputs of a late penalty, besides the time of submission."""

@@ -40,7 +40,7 @@ ATTEMPT = "attempt"  # names a submission of nbgrader's exchange, as its feedbac
 MAX_SECRET = 1000  # bytes; nbgrader's has 128
 
 
-def of_lesson(work: Job) -> dict[str, str]:
+def lesson_inputs(work: Job) -> dict[str, str]:
     """The inputs that all grades of a lesson share, by keys of WORDS.
 
     Call it before grading begins: if an input changes during it, the next run grades again.
@@ -56,10 +56,10 @@ def of_lesson(work: Job) -> dict[str, str]:
     }
 
 
-def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, str]:
+def grade_inputs(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, str]:
     """All inputs of one submission's grade, by keys of WORDS.
 
-    lesson  result of `of_lesson`
+    lesson  result of `lesson_inputs`
     late    text that decides the late penalty
     """
     secret = _text(handed_in.parent / "submission_secret.txt", MAX_SECRET)

@@ -84,8 +84,8 @@ class SubmissionExporter(NotebookExporter):
     def _read_submission(self, filename: str, ids: dict[str, str]) -> NotebookNode:
         """Get the sanitized notebook from a judge, which goes on grading in `self.judging`."""
         self.let_go()
-        standing = self._standing(ids["assignment"], ids["notebook"])
-        released, self._made_of = standing.released, standing.made_of(ids["student"])
+        freshness = self._freshness(ids["assignment"], ids["notebook"])
+        released, self._made_of = freshness.released, freshness.grade_inputs(ids["student"])
         work = JudgedExecute(parent=self).work(ids["assignment"], released)
         self.judging = SubmissionRun(work, filename, self.max_bytes)
         nb = self.judging.notebook()
@@ -116,7 +116,7 @@ class SubmissionExporter(NotebookExporter):
         with Gradebook(ids["db_url"]) as gradebook:
             save(gradebook, ids, nb, text, self._made_of, AssignLatePenalties(parent=self))
 
-    def _standing(self, lesson: str, notebook: str) -> LessonFreshness:
+    def _freshness(self, lesson: str, notebook: str) -> LessonFreshness:
         """A notebook's freshness, read once per run because the course is locked."""
         if (lesson, notebook) not in self._read:
             found = lesson_freshness(self._coursedir, self.config, lesson, notebook=notebook)
@@ -142,8 +142,8 @@ class SubmissionExporter(NotebookExporter):
         for lesson, student in self._submissions().values():
             graded = Path(self._coursedir.format_path(self._coursedir.autograded_directory, student, lesson))
             if graded.is_dir():
-                standing = [self._standing(lesson, name) for name in notebooks.get(lesson, ())]
-                if why := list(dict.fromkeys(reason for one in standing for reason in one.stale_reasons(student))):
+                freshness = [self._freshness(lesson, name) for name in notebooks.get(lesson, ())]
+                if why := list(dict.fromkeys(reason for one in freshness for reason in one.stale_reasons(student))):
                     self.log.warning("%s, %s: graded again, because %s", lesson, student, " and ".join(why))
                     shutil.rmtree(graded)
 

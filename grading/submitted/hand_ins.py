@@ -17,7 +17,7 @@ ORIGINS, REPLACED = "origins", "replaced"
 CHOICES = "which-counts.csv"
 
 
-def hand_ins(root: Path) -> Path:
+def hand_ins_folder(root: Path) -> Path:
     """Return the folder; create it if it is missing."""
     folder = root / NAME
     folder.mkdir(exist_ok=True)

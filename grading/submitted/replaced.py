@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .evidence import Origin, text_of
-from .hand_ins import hand_ins, replaced_folder
+from .hand_ins import hand_ins_folder, replaced_folder
 
 STAMP = "timestamp.txt"
 UNFINISHED = ".unfinished"  # name of a folder that is not complete yet
@@ -133,7 +133,7 @@ def _read(student: str, lesson: str, file: Path) -> Replaced:
 
 
 def _begin(root: Path, student: str, lesson: str) -> Path:
-    hand_ins(root)
+    hand_ins_folder(root)
     made = replaced_folder(root, student, lesson) / UNFINISHED
     shutil.rmtree(made, ignore_errors=True)  # left by a killed process
     made.mkdir(parents=True)

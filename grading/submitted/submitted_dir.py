@@ -28,7 +28,7 @@ from ..errors import NotHandedIn
 from .archives import CHUNK
 from .evidence import BY_HAND, Origin, text_of
 from .file_names import printable
-from .hand_ins import hand_ins, origin_file
+from .hand_ins import hand_ins_folder, origin_file
 from .replaced import STAMP, keep_files, keep_folder
 
 MOST_STAMP = 100  # characters of timestamp.txt
@@ -130,7 +130,7 @@ class SubmittedFolder:
             "files": files,
             "left_out": dict(left_out or {}),
         }
-        hand_ins(self.root)
+        hand_ins_folder(self.root)
         self._record.parent.mkdir(parents=True, exist_ok=True)
         beside = self._record.with_suffix(".new")
         beside.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

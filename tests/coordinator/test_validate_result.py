@@ -38,17 +38,17 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     root = build_course(tmp_path_factory.mktemp("checked") / "course", release=[LESSON])
     hand_in(root, LESSON, "ada", released_notebook(root, LESSON))
     config = Course(root).config
-    standing = lesson_freshness(CourseDirectory(config=config), config, LESSON)
+    freshness = lesson_freshness(CourseDirectory(config=config), config, LESSON)
     file = root / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
-    seed = seed_id(standing.execute.secret)
-    task = GradingTask("ada", str(file), standing.job(), MAX_BYTES, seed, config, standing.made_of("ada"))
+    seed = seed_id(freshness.execute.secret)
+    task = GradingTask("ada", str(file), freshness.job(), MAX_BYTES, seed, config, freshness.grade_inputs("ada"))
     made = nbformat.reads(not_read(task, "It could not be read.").text, as_version=4)
     made.metadata.attention_course.pop("unreadable")
     cell = named(made, CHECK)
     verdict = verdict_of(cell)
     verdict.status, verdict.earned, verdict.grader_error, verdict.seed = "partly right", 3.0, "", seed
     write_verdict(cell, verdict)
-    return SimpleNamespace(root=root, task=task, standing=standing, config=config, notebook=made)
+    return SimpleNamespace(root=root, task=task, freshness=freshness, config=config, notebook=made)
 
 
 def named(nb: Notebook, name: str) -> Notebook:
@@ -169,7 +169,7 @@ def test_another_students_grade_a_large_one_and_a_non_grade_are_refused(course, 
 
 
 def test_a_local_judge_cannot_change_which_cells_count_and_their_points(course):
-    with Writer(course.standing.coursedir, course.config, course.standing) as writer:
+    with Writer(course.freshness.coursedir, course.config, course.freshness) as writer:
         for forge in (worth_more, without_the_check, with_another_cell):
             nb = copy.deepcopy(course.notebook)
             forge(nb)

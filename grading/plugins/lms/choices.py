@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grading.errors import ChoiceTableError
 from grading.submitted.evidence import Origin
-from grading.submitted.hand_ins import CHOICES, NAME, hand_ins
+from grading.submitted.hand_ins import CHOICES, NAME, hand_ins_folder
 
 from .teacher_csv import read_rows, replace_file, to_bytes, to_cell
 
@@ -76,7 +76,7 @@ class ChoiceTable:
         rows = sorted(self.rows.values(), key=lambda row: (bool(row.choice), row.lesson, row.student))
         content = to_bytes(FIELDS, map(astuple, rows))
         if content != self._before and (rows or self._before):
-            hand_ins(self._root)
+            hand_ins_folder(self._root)
             replace_file(self.path, content)
 
     def _read(self) -> Iterator[Choice]:

@@ -67,8 +67,8 @@ def _not_sorted(course: Course, listings: list[DownloadIndex], found: SortedDown
     lessons = course.lessons()
     remedy = f"Name the lesson: --lesson {lessons[0] if lessons else 'NAME'}"
     if not found.lessons and not any(listing.unread for listing in listings):
-        raise StepFailed(f"{found.untold[0][0] if found.untold else 'the download has no submission'}. {remedy}")
-    for why, submissions in found.untold:
+        raise StepFailed(f"{found.unsorted[0][0] if found.unsorted else 'the download has no submission'}. {remedy}")
+    for why, submissions in found.unsorted:
         for submission in submissions:
             yield Outcome(SKIPPED, str(submission), why=f"{why}. {remedy}, and collect this download alone")
     for listing in listings:

@@ -141,17 +141,17 @@ class Collecting:
         """Write the files that count, unless the files in submitted/ should stay."""
         folder, counting = self._lesson.folder(student), list(chosen.best.values())
         stamp, there, same = folder.stamp, folder.origin(chosen.contents), folder.holds(chosen.contents)
-        told = max((candidate.top.when for candidate in counting if candidate.top.when), default=None)
+        handed_in = max((candidate.top.when for candidate in counting if candidate.top.when), default=None)
         order = max(candidate.top.order for candidate in counting)
-        new = Origin(submission.owner.channel, str(submission), told, order)
-        shown = text_of(told) if told else ""
+        new = Origin(submission.owner.channel, str(submission), handed_in, order)
+        shown = text_of(handed_in) if handed_in else ""
         if there and not same:
             refused = self._weigh(student, chosen, there, new)
             if refused:
                 return Outcome(refused[0], str(submission), student, shown, refused[1])
         if same:
             self._choices.settle(student, self._lesson.name, chosen.digest)
-        when = told or self._late(counting, time_of(stamp))
+        when = handed_in or self._late(counting, time_of(stamp))
         time = stamp if stamp and (same or when is None) else text_of(when) if when else ""
         if not same or time != stamp:
             folder.write(chosen.contents, time, new)

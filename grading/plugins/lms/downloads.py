@@ -188,7 +188,7 @@ class Owners:
             name = entry.path[0]
             if entry.path == (metadata.METADATA,) and not entry.unfit:
                 self._tables = metadata.gradescope(entry)
-            elif len(entry.path) == 1 and (head := metadata.about(name)):
+            elif len(entry.path) == 1 and (head := metadata.blackboard_head(name)):
                 owner = metadata.blackboard(entry, head)
                 self._blackboard |= {head: owner} if owner else {}
             else:

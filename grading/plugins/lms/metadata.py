@@ -50,7 +50,7 @@ def _submitters(about: dict[str, Any]) -> Iterator[ParsedName]:
             yield ParsedName(Submitter("gradescope", name or email or sid, sid or email, email), when=when)
 
 
-def about(name: str) -> str:
+def blackboard_head(name: str) -> str:
     """The part before Blackboard's mark, if this is its text about an attempt.
 
     Otherwise "".

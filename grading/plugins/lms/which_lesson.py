@@ -28,70 +28,70 @@ SEVERAL_LESSONS = "the file names show several lessons ({})"
 class SortedDownloads:
     """Submissions by lesson.
 
-    `untold`: submissions whose names reveal no single lesson, by the reason.
+    `unsorted`: submissions whose names reveal no single lesson, by the reason.
     """
 
     lessons: dict[str, DownloadIndex] = field(default_factory=dict)
-    untold: list[tuple[str, list[Submission]]] = field(default_factory=list)
+    unsorted: list[tuple[str, list[Submission]]] = field(default_factory=list)
 
     def add(self, lesson: str, submissions: Iterable[Submission]) -> None:
         """Add submissions to a lesson, each with a budget of its own."""
-        of_lesson = self.lessons.setdefault(lesson, DownloadIndex())
-        of_lesson.submissions += [submission.copy() for submission in submissions]
+        index = self.lessons.setdefault(lesson, DownloadIndex())
+        index.submissions += [submission.copy() for submission in submissions]
 
 
 def sort_by_lesson(listings: list[DownloadIndex], lessons: list[str]) -> SortedDownloads:
     """Sort the submissions of each download by the lessons that their files name."""
     done = SortedDownloads()
     for listing in listings:
-        told = {submission: _named(submission, lessons) for submission in listing.submissions}
-        gathered = [submission for submission in told if submission.owner.platform in GATHERED]
-        _sort_gathered({submission: told.pop(submission) for submission in gathered}, lessons, done)
-        _sort_download(told, lessons, done)
+        names_of = {submission: _named(submission, lessons) for submission in listing.submissions}
+        gathered = [submission for submission in names_of if submission.owner.platform in GATHERED]
+        _sort_gathered({submission: names_of.pop(submission) for submission in gathered}, lessons, done)
+        _sort_download(names_of, lessons, done)
     if len(done.lessons) == 1:  # submissions that name no lesson belong to the only one
         (only,) = done.lessons
-        for why, submissions in done.untold:
+        for why, submissions in done.unsorted:
             if why == NO_LESSON:
                 done.add(only, submissions)
-        done.untold = [(why, submissions) for why, submissions in done.untold if why != NO_LESSON]
+        done.unsorted = [(why, submissions) for why, submissions in done.unsorted if why != NO_LESSON]
     return done
 
 
-def _sort_download(told: dict[Submission, set[str]], lessons: list[str], done: SortedDownloads) -> None:
+def _sort_download(names_of: dict[Submission, set[str]], lessons: list[str], done: SortedDownloads) -> None:
     """Sort a platform's download.
 
-    `told`: the lessons that each submission's files name.
+    `names_of`: the lessons that each submission's files name.
     """
-    if not told:
+    if not names_of:
         return
-    named = set().union(*told.values()) or _lessons_in([next(iter(told)).download], lessons)
-    asked = [name for name in lessons if 2 * sum(name in names for names in told.values()) > len(told)]
+    named = set().union(*names_of.values()) or _lessons_in([next(iter(names_of)).download], lessons)
+    asked = [name for name in lessons if 2 * sum(name in names for names in names_of.values()) > len(names_of)]
     asked = asked or (sorted(named) if len(named) == 1 else [])
     if not asked:
         which = SEVERAL_LESSONS.format(", ".join(sorted(named))) if named else NO_LESSON
-        done.untold.append((which, list(told)))
+        done.unsorted.append((which, list(names_of)))
     elif len(asked) == 1:
-        done.add(asked[0], told)
+        done.add(asked[0], names_of)
     else:
-        _sort_each({submission: names & set(asked) for submission, names in told.items()}, done)
+        _sort_each({submission: names & set(asked) for submission, names in names_of.items()}, done)
 
 
-def _sort_gathered(told: dict[Submission, set[str]], lessons: list[str], done: SortedDownloads) -> None:
+def _sort_gathered(names_of: dict[Submission, set[str]], lessons: list[str], done: SortedDownloads) -> None:
     """Sort files that a teacher gathered.
 
     A file that names no lesson belongs to the only lesson that the others name.
     """
-    named = set().union(*told.values()) or _lessons_in([submission.download for submission in told], lessons)
+    named = set().union(*names_of.values()) or _lessons_in([submission.download for submission in names_of], lessons)
     only = named if len(named) == 1 else set[str]()
-    _sort_each({submission: names or only for submission, names in told.items()}, done)
+    _sort_each({submission: names or only for submission, names in names_of.items()}, done)
 
 
-def _sort_each(told: dict[Submission, set[str]], done: SortedDownloads) -> None:
-    for submission, names in told.items():
+def _sort_each(names_of: dict[Submission, set[str]], done: SortedDownloads) -> None:
+    for submission, names in names_of.items():
         for name in sorted(names):
             done.add(name, [submission])
         if not names:
-            done.untold.append((NO_LESSON, [submission]))
+            done.unsorted.append((NO_LESSON, [submission]))
 
 
 def _named(submission: Submission, lessons: list[str]) -> set[str]:
