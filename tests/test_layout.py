@@ -17,6 +17,7 @@ BY_FOLDER = {
     "attention.py",  # checkers, figures and sample models of attention
     "build.py",  # of lessons (authoring), of the site
     "cached.py",  # checkers and the sample model of a cache, of lesson 09
+    "course.py",  # the object (grading), its verbs (cli)
     "circuits.py",  # checkers and the sample model of circuits, of lesson 11
     "models.py",  # checkers of models, sample models
     "sequences.py",  # figures and sample models of lesson 12

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -18,7 +17,6 @@ from typing import Any
 import nbformat
 from nbgrader.api import Gradebook, SubmittedNotebook
 from sqlalchemy.exc import SQLAlchemyError
-from traitlets.config import Config
 
 from ..course import Course
 from ..course_dir.course_time import after, zone_of
@@ -80,8 +78,8 @@ class _LessonRegrade:
     `penalties`: grade inputs by student, if only the penalty is new.
     """
 
+    course: Course
     freshness: LessonFreshness
-    config: Config
     grades: list[tuple[GradingTask, GradedNotebook]] = field(default_factory=list)
     penalties: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -113,7 +111,7 @@ def recalculate(
             for lesson in lessons:
                 if course.is_registered(lesson):
                     freshness = lesson_freshness(course.directory(), course.config, lesson)
-                    regrades.append(_LessonRegrade(freshness, course.config))
+                    regrades.append(_LessonRegrade(course, freshness))
                     found += _regrade_lesson(regrades[-1], students, executor)
             if agreed(found):
                 keep()
@@ -137,9 +135,9 @@ def _regrade_lesson(
             if only_lateness(since):
                 yield _new_penalty(regrade, student, since)
             elif since:
-                if not regrade.config.JudgedExecute.get("unsandboxed", False):
+                if regrade.course.sandboxed:
                     require()
-                task = task_of(freshness, regrade.config, student)
+                task = task_of(freshness, regrade.course.config, student)
                 begun.append((student, since, task, executor.submit(grade, task)))
         except SandboxUnavailable:
             raise
@@ -161,7 +159,7 @@ def _regrade_lesson(
 def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> GradeChange:
     """The effect of a change of lateness alone: verdicts stay, so nothing is judged. Raises SubmissionNotGraded."""
     freshness, made_of = regrade.freshness, regrade.freshness.grade_inputs(student)
-    with _gradebook(freshness) as gradebook:
+    with regrade.course.gradebook() as gradebook:
         submitted = gradebook.find_submission_notebook(freshness.lesson, freshness.lesson, student)
         before = score_snapshot(submitted, freshness.grades[student].verdicts)
         times = _due_and_came(freshness, gradebook, submitted, student, made_of["timestamp"])
@@ -186,7 +184,7 @@ def _compare_grades(
     """
     freshness, student = regrade.freshness, task.student
     old, new = freshness.grades[student].verdicts, verdicts_in(graded)
-    with _gradebook(freshness) as gradebook:
+    with regrade.course.gradebook() as gradebook:
         submitted = gradebook.find_submission_notebook(freshness.lesson, freshness.lesson, student)
         before = score_snapshot(submitted, old)
         nb = nbformat.reads(graded.text, as_version=4)
@@ -250,7 +248,7 @@ def _write(new: _LessonRegrade) -> int:
             "again for the others."
         )
 
-    with tell_if_stopped(kept), Writer(new.freshness.coursedir, new.config, new.freshness) as writer:
+    with tell_if_stopped(kept), Writer(new.freshness.coursedir, new.course.config, new.freshness) as writer:
         by_student = {task.student: (task, graded) for task, graded in new.grades}
         for number, student in enumerate(wanted):
             try:
@@ -265,8 +263,3 @@ def _write(new: _LessonRegrade) -> int:
                     "lesson are written and kept; run the same command again for the others"
                 ) from error
     return len(wanted)
-
-
-def _gradebook(freshness: LessonFreshness) -> AbstractContextManager[Gradebook]:
-    opened: AbstractContextManager[Gradebook] = Gradebook(freshness.coursedir.db_url, freshness.coursedir.course_id)
-    return opened
