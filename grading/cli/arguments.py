@@ -14,6 +14,8 @@ from typing import Any
 from grading.errors import UsageError
 from grading.safe_text import say
 
+from ..plugin import Verb
+
 Handler = Callable[[argparse.Namespace], int]
 
 DONE, NEEDS_A_PERSON, NOT_DONE = 0, 1, 2  # exit statuses; after Ctrl-C `main` returns 130
@@ -22,16 +24,15 @@ DONE, NEEDS_A_PERSON, NOT_DONE = 0, 1, 2  # exit statuses; after Ctrl-C `main` r
 class Commands:
     """The verbs of the `grading` command."""
 
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
+    def __init__(self, parser: argparse.ArgumentParser, verbs: Mapping[str, Verb]) -> None:
         self._verbs = parser.add_subparsers(
             dest="verb", metavar="VERB", required=True, help=argparse.SUPPRESS, prog=parser.prog
         )
-        self.summaries: dict[str, str] = {}
+        self._summaries = {name: verb.summary for name, verb in verbs.items()}
 
     def add(
         self,
         name: str,
-        summary: str,
         handler: Handler,
         *,
         example: str,
@@ -40,24 +41,20 @@ class Commands:
     ) -> argparse.ArgumentParser:
         """Declare a verb; returns its parser.
 
-        summary     one imperative line
         handler     runs the verb, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
         example     a command that works, without `grading`: the last line of the verb's help
         in_course   whether it needs a course directory, which is then `options.root`
         configured  whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
-
-        `main.VERBS` decides where `grading --help` lists the verb.
         """
         verb: argparse.ArgumentParser = self._verbs.add_parser(
             name,
-            description=summary,
+            description=self._summaries[name],
             epilog=f"example:\n  grading {example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         verb.set_defaults(
             handler=handler, in_course=in_course, configured=in_course if configured is None else configured
         )
-        self.summaries[name] = summary
         if in_course:
             verb.add_argument(
                 "--course", type=Path, metavar="DIR", help="course directory (default: this folder or one above it)"
@@ -191,6 +188,17 @@ def add_workers(verb: argparse._ActionsContainer, items: str) -> None:
     verb.add_argument(
         "--workers", type=_positive, default=0, metavar="N", help=f"number of {items} at a time (default: one per CPU)"
     )
+
+
+def add_workers_or_scheduler(verb: argparse.ArgumentParser) -> None:
+    where = verb.add_mutually_exclusive_group()
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        default="",
+        help="Dask scheduler of a cluster to grade on (default: this machine)",
+    )
+    add_workers(where, "submissions")
 
 
 def add_unsandboxed(verb: argparse._ActionsContainer) -> None:

@@ -15,22 +15,16 @@ from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, em
 def add_commands(commands: Commands) -> None:
     new = commands.add(
         "new-lesson",
-        "Write a new lesson with one exercise, which you then replace.",
         _new_lesson,
         configured=False,
         example="new-lesson 13_positions",
     )
     new.add_argument("name", metavar="NAME", help="two digits and one or more words, such as 13_positions")
 
-    add_lessons(
-        commands.add(
-            "build", "Build the notebooks with solutions, and their check data.", _build, example="build 02_softmax"
-        )
-    )
+    add_lessons(commands.add("build", _build, example="build 02_softmax"))
 
     prove = commands.add(
         "prove",
-        "Prove the graders with right answers, known mistakes and mutants.",
         _prove,
         example="prove 02_softmax --exercise softmax",
     )
@@ -46,7 +40,6 @@ def add_commands(commands: Commands) -> None:
 
     sync = commands.add(
         "sync",
-        "Update everything that is derived from source/ and grader_tests/.",
         _sync,
         example="sync 02_softmax/softmax",
     )

@@ -7,7 +7,6 @@ It cannot complete students who are only in a gradebook elsewhere (`c.CourseDire
 from __future__ import annotations
 
 import argparse
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -30,7 +29,6 @@ Completer = Callable[..., list[str]]
 def add_commands(commands: Commands) -> None:
     completion = commands.add(
         "completion",
-        "Print the shell code that completes `grading` commands.",
         _completion,
         in_course=False,
         example="completion bash >> ~/.bashrc",
@@ -54,9 +52,7 @@ def _completion(options: argparse.Namespace) -> int:
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer a shell's request for completions and exit; otherwise return at once."""
-    if "_ARGCOMPLETE" not in os.environ:
-        return
+    """Answer a shell's request for completions, and exit."""
     try:
         import argcomplete
     except ImportError:  # the shell was set up in another environment

@@ -15,7 +15,6 @@ from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, ad
 def add_commands(commands: Commands) -> None:
     gradebook = commands.add(
         "gradebook",
-        "Write all students' points in all lessons to one CSV file.",
         _gradebook,
         example="gradebook points.csv --total",
     )

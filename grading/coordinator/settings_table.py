@@ -19,7 +19,6 @@ from ..course_dir.lessons import COURSE_FILE, list_lessons
 from ..course_dir.paths import CONFIG
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..nbgrader_plugins.late_policy import LatePolicy
-from ..plugins.hub.attempts import BEST, in_words
 from ..points import points_text
 
 LOOKED_FOR = [
@@ -78,8 +77,7 @@ def show_settings(root: Path, found: Sequence[Setting], console: Console) -> Non
     for one in lesson_settings(root):
         differs = [f"{exercise}: {points_text(one.points[exercise])} points" for exercise in one.changed]
         differs += [f"{exercise}: left out" for exercise in one.given]
-        attempts = course.attempts_of(one.lesson)
-        differs += filter(None, [in_words(attempts), "the best submission counts" if attempts.counts == BEST else ""])
+        differs += course.notes(one.lesson)
         lessons.add_row(Text(one.lesson), one.due, points_text(sum(one.points.values())), Text(", ".join(differs)))
     console.print(lessons)
     settings = Table("setting", "value", "from", box=SIMPLE_HEAD, title="Settings", title_justify="left")

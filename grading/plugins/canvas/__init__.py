@@ -1,0 +1,14 @@
+"""Points to Canvas, through its API (docs/teachers.md)."""
+
+from __future__ import annotations
+
+from grading.plugin import Plugin, Verb
+
+PLUGIN = Plugin(
+    verbs=(
+        Verb(
+            "push", "Send a lesson's points to Canvas, after showing them.", "grading.plugins.canvas.verbs", "Give back"
+        ),
+    ),
+    settings="grading.plugins.canvas.settings",
+)

@@ -20,7 +20,6 @@ from nbgrader.preprocessors import AssignLatePenalties
 
 from grading.coordinator.gradebook_writer import time_of
 from grading.coordinator.nbgrader_api import configuration, open_gradebook
-from grading.course_dir.course_file import Attempts, load_course_file
 from grading.course_dir.course_time import after, shown, zone_of
 from grading.errors import SubmissionNotGraded
 from grading.gradebook import late_rules
@@ -29,15 +28,14 @@ from grading.gradebook.grade_inputs import ATTEMPT, alike
 from grading.gradebook.history import past_grades
 from grading.gradebook.store import current_grades
 from grading.plugins.lms.teacher_csv import to_bytes, to_cell
-from grading.plural import plural
 from grading.points import rounded
 from grading.safe_html import page_templates
 
 from .exchange import NOTICE, TEMPLATES, ExchangeSubmission
+from .settings import BEST, in_words, load_attempts
 
 FILE = ".grading-attempts.csv"
 FIELDS = ("student", "lesson", "page", "at")
-BEST = "best"
 CURRENT = ""  # among pages: that of the current grade
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -77,7 +75,7 @@ class AttemptLimits:
 
     def __init__(self, root: Path, now: datetime | None = None) -> None:
         """Raises CourseFileError."""
-        self._root, self._course = root, load_course_file(root)
+        self._root, self._course = root, load_attempts(root)
         config = configuration(root)
         self._now, self._zone, self._penalties = (
             now or datetime.now(UTC),
@@ -194,16 +192,6 @@ class AttemptLimits:
 
     def _best_counts(self, lesson: str) -> bool:
         return self._course.attempts_of(lesson).counts == BEST
-
-
-def in_words(limits: Attempts) -> str:
-    """These limits, such as "3 submissions per hour and 10 per day"; "" for none."""
-    given = [(limits.per_hour, "hour"), (limits.per_day, "day")]
-    words = [f"{most} per {span}" for most, span in given if most]
-    if not words:
-        return ""
-    first = limits.per_hour or limits.per_day
-    return " and ".join([f"{plural(first, 'submission')}{words[0].removeprefix(str(first))}", *words[1:]])
 
 
 def _time(text: str) -> datetime | None:

@@ -17,3 +17,34 @@ the platform's own files there. A student wrote everything below that, so it onl
 counts. **No name that a student chose becomes a path**: archives are read, never unpacked, and all names of written
 files are made here.
 """
+
+from __future__ import annotations
+
+from grading.plugin import Plugin, Verb
+
+PLUGIN = Plugin(
+    verbs=(
+        Verb(
+            "collect",
+            "Sort an LMS download into submitted/ and record submission times.",
+            "grading.plugins.lms.verbs",
+            "Collect",
+            before="restore",
+            term=True,
+        ),
+        Verb(
+            "feedback-zip",
+            "Pack feedback pages into a zip that Canvas or Moodle can import.",
+            "grading.plugins.lms.verbs",
+            "Give back",
+            before="gradebook",
+        ),
+        Verb(
+            "fill-gradebook",
+            "Fill lessons' columns in a gradebook file that your LMS exported.",
+            "grading.plugins.lms.verbs",
+            "Give back",
+        ),
+    ),
+    settings="grading.plugins.lms.settings",
+)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 def add_commands(commands: Commands) -> None:
     migrate = commands.add(
         "migrate",
-        "Move to a new version of the lessons, after showing how it changes yours and the grades.",
         _migrate,
         example="migrate attention-0.3.0.zip",
     )

@@ -16,7 +16,6 @@ FORMS = ("json", "gradescope", "prairielearn", "classroom50", "junit")  # `lms.r
 def add_commands(commands: Commands) -> None:
     verb = commands.add(
         "grade-file",
-        "Grade one file, and write the result in a platform's form.",
         _grade_file,
         example="grade-file 02_softmax.ipynb 02_softmax --as gradescope --output results.json",
     )
@@ -34,7 +33,6 @@ def add_commands(commands: Commands) -> None:
     add_unsandboxed(wall)
     verb = commands.add(
         "package",
-        "Make what a platform needs to grade a lesson itself.",
         _package,
         example="package 02_softmax --for gradescope",
     )

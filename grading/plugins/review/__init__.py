@@ -4,3 +4,20 @@ A person grades a lesson question by question. Points and comments go to nbgrade
 all other commands show the same. Does not cover: where the course's questions come from (`grading.exercises.question`),
 how exercises are graded.
 """
+
+from __future__ import annotations
+
+from grading.plugin import Plugin, Verb
+
+PLUGIN = Plugin(
+    verbs=(
+        Verb(
+            "review",
+            "Grade answers by hand on a local page, question by question.",
+            "grading.plugins.review.verbs",
+            "Grade",
+            before="report",
+            term=True,
+        ),
+    ),
+)

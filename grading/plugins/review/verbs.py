@@ -12,7 +12,6 @@ from grading.safe_text import say
 def add_commands(commands: Commands) -> None:
     review = commands.add(
         "review",
-        "Grade answers by hand on a local page, question by question.",
         _review,
         example="review 02_softmax --anonymous",
     )
