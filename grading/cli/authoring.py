@@ -51,7 +51,6 @@ def add_commands(commands: Commands) -> None:
     )
     sync.add_argument("--check", action="store_true", help="only a list of what is out of date; nothing is written")
     add_json(sync, "exercise that is out of date")
-    sync.add_argument("--measure", action="store_true", help="also the strength of the graders over a hundred seeds")
 
 
 def _new_lesson(options: argparse.Namespace) -> int:
@@ -108,4 +107,4 @@ def _sync(options: argparse.Namespace) -> int:
     def report(name: str, stale: list[str]) -> None:
         emit(options, "stale", name=name, what=stale)
 
-    return sync(options.root, options.exercises, check=options.check, measure=options.measure, report=report)
+    return sync(options.root, options.exercises, check=options.check, report=report)
