@@ -9,9 +9,10 @@ import nothing slow. A plug-in may import everything of the core; `grading.cli.a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 PLUGINS = tuple(
@@ -23,45 +24,42 @@ PLUGINS = tuple(
 class Verb(NamedTuple):
     """A verb of `grading`.
 
-    name     as it is typed
     summary  one imperative line
-    module   declares its arguments, in `add_commands`
-    group    heading in `grading --help all`
-    before   the verb of its group that follows it there (default: it is the last)
+    module   module of the plug-in whose `add_commands` declares its arguments
+    before   the verb that follows it in `grading --help all` (default: it is the last of its group)
     term     whether `grading --help` lists it, with the others that a teacher needs in every term
     """
 
     name: str
     summary: str
-    module: str
-    group: str
+    module: str = "verbs"
     before: str = ""
     term: bool = False
 
 
 class Plugin(NamedTuple):
-    """What a plug-in adds, each part as the name of a module or as "module:function", imported when it is needed.
+    """What a plug-in adds.
 
-    verbs     of `grading`
-    settings  module with its keys of course.toml: classes that derive from `CourseFile` and `LessonEntry`
-    workers   opens workers at an address, for `--scheduler` (`coordinator.executors.Workers`)
-    web_site  writes the lessons as a web site, for `grading publish --site`
+    verbs     by their group in `grading --help all`
+    settings  name of the module with its keys of course.toml: classes that derive from `CourseFile` and `LessonEntry`
+    workers   "module:function" that opens workers at an address, for `--scheduler` (`coordinator.executors.Workers`)
+    web_site  "module:function" that writes the lessons as a web site, for `grading publish --site`
     """
 
-    verbs: tuple[Verb, ...] = ()
+    verbs: Mapping[str, tuple[Verb, ...]] = MappingProxyType({})
     settings: str = ""
     workers: str = ""
     web_site: str = ""
 
 
 @cache
-def load_plugins() -> list[Plugin]:
-    """The plug-ins, in the order of their names in `PLUGINS`."""
+def load_plugins() -> dict[str, Plugin]:
+    """The plug-ins by the name of their package."""
     names = [*PLUGINS, *os.environ.get("GRADING_PLUGINS", "").split()]
-    return [import_module(name).PLUGIN for name in names]
+    return {name: import_module(name).PLUGIN for name in names}
 
 
 def find_function(part: str) -> Callable[..., Any]:
     """The function that a plug-in brings for a part of `Plugin`, such as "workers"."""
-    module, _, name = next(filter(None, (getattr(plugin, part) for plugin in load_plugins()))).partition(":")
+    module, _, name = next(filter(None, (getattr(plugin, part) for plugin in load_plugins().values()))).partition(":")
     return getattr(import_module(module), name)  # type: ignore[no-any-return]

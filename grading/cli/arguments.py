@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +152,8 @@ def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]
 
     Raises CourseError, with a similar name, if one does not exist.
     """
+    from difflib import get_close_matches
+
     from ..course_dir.lessons import list_lessons
     from ..errors import CourseError
 
@@ -230,6 +230,8 @@ def emit(options: argparse.Namespace, record: str, **fields: Any) -> None:
     `record`: its name in docs/json.md.
     """
     if options.json:
+        import json
+
         line: Mapping[str, Any] = {"record": record, **fields}
         say(json.dumps(line, default=str), file=options.stdout, flush=True)
 

@@ -7,10 +7,9 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
 from importlib import import_module
-from itertools import groupby
 
 from grading.errors import UsageError
 from grading.safe_text import say
@@ -18,7 +17,7 @@ from grading.safe_text import say
 from ..errors import GradingError
 from ..plugin import Verb
 from .arguments import NOT_DONE, Commands, find_selected
-from .verbs import all_verbs
+from .verbs import verbs_by_group
 
 DESCRIPTION = "Build and prove lessons, grade a class, and return grades and feedback."
 EPILOG = """\
@@ -62,17 +61,17 @@ def main(arguments: list[str] | None = None) -> int:
 
 def make_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     """The parser for a command line: with its verb alone if it begins with one, otherwise with all verbs."""
-    verbs, (first, *rest) = all_verbs(), [*arguments, ""]
+    groups, (first, *rest) = verbs_by_group(), [*arguments, ""]
+    verbs = {verb.name: verb for group in groups.values() for verb in group}
     number = ""
     if first == "--version":
         from importlib.metadata import version  # slow to import
 
         number = version("attention-course-teach")
-    listed = [verb for verb in verbs.values() if verb.term or rest[:1] == ["all"]]
     parser = argparse.ArgumentParser(
         prog="grading",
         usage="%(prog)s [-h] [--version] VERB …",
-        description=f"{DESCRIPTION}\n{_by_group(listed)}",
+        description=f"{DESCRIPTION}\n{_listed(groups, every=rest[:1] == ['all'])}",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -84,11 +83,12 @@ def make_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     return parser
 
 
-def _by_group(verbs: Iterable[Verb]) -> str:
-    """List verbs by group, one per line."""
+def _listed(groups: Mapping[str, Sequence[Verb]], *, every: bool) -> str:
+    """The verbs of a term, or all, one per line."""
     lines = []
-    for group, members in groupby(verbs, key=lambda verb: verb.group):
-        lines += ["", f"{group}:", *(f"    {verb.name:<16}{verb.summary}" for verb in members)]
+    for group, verbs in groups.items():
+        if listed := [f"    {verb.name:<16}{verb.summary}" for verb in verbs if verb.term or every]:
+            lines += ["", f"{group}:", *listed]
     return "\n".join(lines)
 
 

@@ -135,7 +135,7 @@ Kind = TypeVar("Kind", bound=Table)
 @cache
 def _with_plugins(core: type[Kind]) -> type[Kind]:
     """`CourseFile` or `LessonEntry` with the keys that plug-ins add to it."""
-    modules = [import_module(plugin.settings) for plugin in load_plugins() if plugin.settings]
+    modules = [import_module(plugin.settings) for plugin in load_plugins().values() if plugin.settings]
     theirs = [
         kind for module in modules for kind in vars(module).values() if _is_table(kind) and core in kind.__bases__
     ]

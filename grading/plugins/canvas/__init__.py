@@ -5,10 +5,8 @@ from __future__ import annotations
 from grading.plugin import Plugin, Verb
 
 PLUGIN = Plugin(
-    verbs=(
-        Verb(
-            "push", "Send a lesson's points to Canvas, after showing them.", "grading.plugins.canvas.verbs", "Give back"
-        ),
-    ),
-    settings="grading.plugins.canvas.settings",
+    verbs={
+        "Give back": (Verb("push", "Send a lesson's points to Canvas, after showing them."),),
+    },
+    settings=f"{__name__}.settings",
 )

@@ -10,7 +10,7 @@ from grading.plugin import Plugin
 if TYPE_CHECKING:
     from .cluster import Cluster
 
-PLUGIN = Plugin(workers="grading.plugins.cluster:open_workers")
+PLUGIN = Plugin(workers=f"{__name__}:open_workers")
 
 
 def open_workers(address: str) -> AbstractContextManager[Cluster]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from grading.plugin import Plugin, Verb
 
 PLUGIN = Plugin(
-    verbs=(
-        Verb(
-            "watch",
-            "Grade submissions in nbgrader's exchange as they arrive, and release their feedback.",
-            "grading.plugins.hub.verbs",
-            "Grade",
-            before="report",
+    verbs={
+        "Grade": (
+            Verb(
+                "watch",
+                "Grade submissions in nbgrader's exchange as they arrive, and release their feedback.",
+                before="report",
+            ),
         ),
-    ),
-    settings="grading.plugins.hub.settings",
+    },
+    settings=f"{__name__}.settings",
 )

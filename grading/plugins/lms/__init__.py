@@ -1,4 +1,4 @@
-"""Learning management systems: collect submissions, return feedback and points.
+"""Learning management systems: collect submissions, return feedback and points (docs/collecting.md).
 
     submitted/<student>/<lesson>/    <lesson>.ipynb, and timestamp.txt if the download has the time of submission
     student-ids.csv                  file name -> student if the name is not enough: asked once, then remembered
@@ -6,7 +6,7 @@
 
 `platforms` parses the names that a platform gives to files, `metadata` reads the files that it adds; `file_names` finds
 which notebook a file is. `roster` finds the student's id, using the answers in `identities`. `archives` lists the files
-of folders and archives within a budget, `downloads` the submissions in them, `which_lesson` their lessons. `selection`
+of folders and archives within a budget, `downloads` the submissions in them, `lessons` their lessons. `selection`
 chooses which of a submission's files counts, `evidence` whether it is newer than the one in `submitted/`, `choices`
 asks where nothing shows that, `submitted_dir` writes it, `replaced` keeps and brings back what was there, `collection`
 runs all of this, `outcome_table` shows the result. `gradebook_csv`, `feedback_zip` and `canvas_api` return points and
@@ -23,28 +23,21 @@ from __future__ import annotations
 from grading.plugin import Plugin, Verb
 
 PLUGIN = Plugin(
-    verbs=(
-        Verb(
-            "collect",
-            "Sort an LMS download into submitted/ and record submission times.",
-            "grading.plugins.lms.verbs",
-            "Collect",
-            before="restore",
-            term=True,
+    verbs={
+        "Collect": (
+            Verb(
+                "collect",
+                "Sort an LMS download into submitted/ and record submission times.",
+                before="restore",
+                term=True,
+            ),
         ),
-        Verb(
-            "feedback-zip",
-            "Pack feedback pages into a zip that Canvas or Moodle can import.",
-            "grading.plugins.lms.verbs",
-            "Give back",
-            before="gradebook",
+        "Give back": (
+            Verb(
+                "feedback-zip", "Pack feedback pages into a zip that Canvas or Moodle can import.", before="gradebook"
+            ),
+            Verb("fill-gradebook", "Fill lessons' columns in a gradebook file that your LMS exported."),
         ),
-        Verb(
-            "fill-gradebook",
-            "Fill lessons' columns in a gradebook file that your LMS exported.",
-            "grading.plugins.lms.verbs",
-            "Give back",
-        ),
-    ),
-    settings="grading.plugins.lms.settings",
+    },
+    settings=f"{__name__}.settings",
 )

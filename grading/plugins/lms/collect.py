@@ -20,8 +20,8 @@ from .choices import ASK, ChoiceTable
 from .collection import SKIPPED, Collecting, Outcome, nobodys_outcomes
 from .downloads import DownloadIndex
 from .identities import IdentityTable
+from .lessons import SortedDownloads, sort_by_lesson
 from .outcome_table import show
-from .which_lesson import SortedDownloads, sort_by_lesson
 from .zip_collect import TolerantExtractor, about
 
 OPTIONS = "--keep or --replace"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from grading.plugin import Plugin, Verb
 
 PLUGIN = Plugin(
-    verbs=(
-        Verb(
-            "migrate",
-            "Move to a new version of the lessons, after showing how it changes yours and the grades.",
-            "grading.plugins.migrate.verbs",
-            "Look after",
-            before="export-student",
+    verbs={
+        "Look after": (
+            Verb(
+                "migrate",
+                "Move to a new version of the lessons, after showing how it changes yours and the grades.",
+                before="export-student",
+            ),
         ),
-    ),
+    },
 )
