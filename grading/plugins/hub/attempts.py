@@ -27,9 +27,9 @@ from grading.gradebook.accommodations import accommodations
 from grading.gradebook.grade_inputs import ATTEMPT, alike
 from grading.gradebook.history import past_grades
 from grading.gradebook.store import current_grades
-from grading.plugins.lms.teacher_csv import to_bytes, to_cell
 from grading.points import rounded
 from grading.safe_html import page_templates
+from grading.submitted.teacher_csv import to_bytes, to_cell
 
 from .exchange import NOTICE, TEMPLATES, ExchangeSubmission
 from .settings import BEST, in_words, load_attempts

@@ -15,8 +15,8 @@ from grading.course_dir.course_time import zone_of
 from grading.course_dir.lessons import list_lessons
 from grading.errors import StepFailed
 from grading.gradebook.lock import exclusive
+from grading.submitted.choices import ASK, ChoiceTable
 
-from .choices import ASK, ChoiceTable
 from .collection import SKIPPED, Collecting, Outcome, nobodys_outcomes
 from .downloads import DownloadIndex
 from .identities import IdentityTable
