@@ -36,6 +36,7 @@ class Commands:
         example: str,
         in_course: bool = True,
         configured: bool | None = None,
+        for_others: bool = False,
     ) -> argparse.ArgumentParser:
         """Declare a verb; returns its parser.
 
@@ -43,6 +44,7 @@ class Commands:
         example     a command that works, without `grading`: the last line of the verb's help
         in_course   whether it needs a course directory, which is then `options.root`
         configured  whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
+        for_others  whether it writes a folder that a web server may read
         """
         verb: argparse.ArgumentParser = self._verbs.add_parser(
             name,
@@ -51,7 +53,10 @@ class Commands:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         verb.set_defaults(
-            handler=handler, in_course=in_course, configured=in_course if configured is None else configured
+            handler=handler,
+            in_course=in_course,
+            configured=in_course if configured is None else configured,
+            for_others=for_others,
         )
         if in_course:
             verb.add_argument(

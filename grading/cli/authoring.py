@@ -13,21 +13,12 @@ from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, em
 
 
 def add_commands(commands: Commands) -> None:
-    new = commands.add(
-        "new-lesson",
-        _new_lesson,
-        configured=False,
-        example="new-lesson 13_positions",
-    )
+    new = commands.add("new-lesson", _new_lesson, configured=False, example="new-lesson 13_positions")
     new.add_argument("name", metavar="NAME", help="two digits and one or more words, such as 13_positions")
 
     add_lessons(commands.add("build", _build, example="build 02_softmax"))
 
-    prove = commands.add(
-        "prove",
-        _prove,
-        example="prove 02_softmax --exercise softmax",
-    )
+    prove = commands.add("prove", _prove, example="prove 02_softmax --exercise softmax")
     add_lessons(prove)
     prove.add_argument("--exercise", default="", metavar="NAME", help="exercise to prove (default: all)")
     prove.add_argument("--no-mutants", action="store_true", help="no mutants: faster, but not recorded as a proof")
@@ -38,11 +29,7 @@ def add_commands(commands: Commands) -> None:
     add_json(prove, "exercise")
     prove.add_argument("-v", "--verbose", action="store_true", help="also the report of every known mistake")
 
-    sync = commands.add(
-        "sync",
-        _sync,
-        example="sync 02_softmax/softmax",
-    )
+    sync = commands.add("sync", _sync, example="sync 02_softmax/softmax")
     sync.add_argument(
         "exercises",
         nargs="*",

@@ -36,16 +36,8 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Commands) -> None:
-    regrade = commands.add(
-        "regrade",
-        _regrade,
-        example="regrade 02_softmax",
-    )
-    verify = commands.add(
-        "verify-grades",
-        _verify_grades,
-        example="verify-grades 02_softmax",
-    )
+    regrade = commands.add("regrade", _regrade, example="regrade 02_softmax")
+    verify = commands.add("verify-grades", _verify_grades, example="verify-grades 02_softmax")
     for verb in (regrade, verify):
         add_lessons(verb, ordinary=True)
         add_students(verb)

@@ -27,12 +27,7 @@ Completer = Callable[..., list[str]]
 
 
 def add_commands(commands: Commands) -> None:
-    completion = commands.add(
-        "completion",
-        _completion,
-        in_course=False,
-        example="completion bash >> ~/.bashrc",
-    )
+    completion = commands.add("completion", _completion, in_course=False, example="completion bash >> ~/.bashrc")
     completion.add_argument(
         "shell", choices=list(SHELLS), help=f"your shell; run one of these, then open a new shell: {INSTALL}"
     )

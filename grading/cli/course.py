@@ -15,12 +15,7 @@ from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, emit
 
 
 def add_commands(commands: Commands) -> None:
-    init = commands.add(
-        "init",
-        _init,
-        in_course=False,
-        example="init my-course --lessons attention-0.2.0.zip",
-    )
+    init = commands.add("init", _init, in_course=False, example="init my-course --lessons attention-0.2.0.zip")
     init.add_argument("directory", type=Path, metavar="DIR", help="course directory to make")
     init.add_argument(
         "--upgrade", action="store_true", help="only a course.toml for the existing course in DIR, which has none"
@@ -47,17 +42,13 @@ def add_commands(commands: Commands) -> None:
     )
     settings = commands.add("settings", _settings, example="settings")
     add_json(settings, "lesson and setting")
-    doctor = commands.add(
-        "doctor",
-        _doctor,
-        in_course=False,
-        example="doctor",
-    )
+    doctor = commands.add("doctor", _doctor, in_course=False, example="doctor")
     add_json(doctor, "requirement")
     publish = commands.add(
         "publish",
         _publish,
         example="publish ../attention-autumn --repository https://github.com/you/attention-autumn",
+        for_others=True,
     )
     publish.add_argument("directory", type=Path, metavar="DIR", help="folder of the repository")
     publish.add_argument(

@@ -25,7 +25,6 @@ EPILOG = """\
 --Class.trait=value overrides a setting of nbgrader_config.py for this command. Exit status: 0 done, 1 something needs
 a person, 2 wrong use or not done."""
 SETTING = re.compile(r"--([A-Z]\w*)\.(\w+)=(.*)", re.DOTALL)  # nbgrader's syntax to set a trait
-FOR_OTHERS = ("publish", "site")  # verbs that write folders which a web server may read
 STOPPED = 130  # exit status after Ctrl-C, as in shells
 UNSANDBOXED = (
     "To grade without the sandbox, run `grading grade --unsandboxed`. Student code can then do everything that you "
@@ -122,7 +121,7 @@ def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> i
             if options.in_course:
                 root = open_course(options.course) if options.course else course_root()
                 options.root = demand_plain_path(root)
-                if options.verb not in FOR_OTHERS:
+                if not options.for_others:
                     stack.enter_context(as_private_as(options.root))
                 find_selected(options)
             return int(options.handler(options))

@@ -26,19 +26,11 @@ from .arguments import (
 
 
 def add_commands(commands: Commands) -> None:
-    release = commands.add(
-        "release",
-        _release,
-        example="release 02_softmax",
-    )
+    release = commands.add("release", _release, example="release 02_softmax")
     add_lessons(release, ordinary=True)
     add_json(release, "lesson")
 
-    restore = commands.add(
-        "restore",
-        _restore,
-        example="restore ada 02_softmax",
-    )
+    restore = commands.add("restore", _restore, example="restore ada 02_softmax")
     restore.add_argument(
         "student",
         nargs="?",
@@ -73,11 +65,7 @@ def add_commands(commands: Commands) -> None:
     add_workers(feedback, "pages")
     add_json(feedback, "page")
 
-    report = commands.add(
-        "report",
-        _report,
-        example="report 02_softmax --html report.html",
-    )
+    report = commands.add("report", _report, example="report 02_softmax --html report.html")
     add_lessons(report, ordinary=True)
     report.add_argument(
         "--students",

@@ -18,11 +18,7 @@ from grading.safe_text import say
 
 
 def add_commands(commands: Commands) -> None:
-    watch = commands.add(
-        "watch",
-        _watch,
-        example="watch 02_softmax",
-    )
+    watch = commands.add("watch", _watch, example="watch 02_softmax")
     add_lessons(watch, ordinary=True)
     add_workers_or_scheduler(watch)
     add_unsandboxed(watch)

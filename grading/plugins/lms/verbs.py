@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Commands) -> None:
-    collect = commands.add(
-        "collect",
-        _collect,
-        example="collect submissions.zip --lesson 02_softmax",
-    )
+    collect = commands.add("collect", _collect, example="collect submissions.zip --lesson 02_softmax")
     collect.add_argument(
         "archives", nargs="+", type=Path, metavar="DOWNLOAD", help="zip or folder from the LMS, unmodified"
     )
@@ -51,11 +47,7 @@ def add_commands(commands: Commands) -> None:
         )
     add_json(collect, "submission in the downloads")
 
-    fill = commands.add(
-        "fill-gradebook",
-        _fill_gradebook,
-        example="fill-gradebook export.csv 02_softmax",
-    )
+    fill = commands.add("fill-gradebook", _fill_gradebook, example="fill-gradebook export.csv 02_softmax")
     fill.add_argument(
         "file", type=Path, metavar="FILE", help="CSV file exported from the gradebook of Canvas or Moodle"
     )
@@ -71,11 +63,7 @@ def add_commands(commands: Commands) -> None:
     add_provisional(fill)
     add_json(fill, "cell")
 
-    pack = commands.add(
-        "feedback-zip",
-        _feedback_zip,
-        example="feedback-zip 02_softmax submissions.zip",
-    )
+    pack = commands.add("feedback-zip", _feedback_zip, example="feedback-zip 02_softmax submissions.zip")
     add_lesson(pack, "lesson whose feedback to pack")
     add_after_lesson(pack, "downloads", "DOWNLOAD", "zip or folder of submissions from the LMS, unmodified")
     add_students(pack)

@@ -14,11 +14,7 @@ from grading.safe_text import say
 
 
 def add_commands(commands: Commands) -> None:
-    export = commands.add(
-        "export-student",
-        _export,
-        example="export-student ada --to ada.zip",
-    )
+    export = commands.add("export-student", _export, example="export-student ada --to ada.zip")
     export.add_argument("student", metavar="STUDENT", help="id of the student")
     export.add_argument("--to", type=Path, metavar="ZIP", help="zip to write (default: student-STUDENT.zip)")
 
@@ -26,11 +22,7 @@ def add_commands(commands: Commands) -> None:
     forget.add_argument("student", metavar="STUDENT", help="id of the student")
     add_yes(forget, "delete it")
 
-    backup = commands.add(
-        "backup",
-        _backup,
-        example="backup --to monday.tar.gz",
-    )
+    backup = commands.add("backup", _backup, example="backup --to monday.tar.gz")
     backup.add_argument(
         "--to", type=Path, metavar="FILE", help="file to write (default: backup-COURSE-TIME.tar.gz in this folder)"
     )

@@ -31,11 +31,7 @@ def add_commands(commands: Commands) -> None:
         help="as root in a container that grants no full sandbox, the level `contained` (default: refuse)",
     )
     add_unsandboxed(wall)
-    verb = commands.add(
-        "package",
-        _package,
-        example="package 02_softmax --for gradescope",
-    )
+    verb = commands.add("package", _package, example="package 02_softmax --for gradescope")
     add_lesson(verb, "lesson to package")
     verb.add_argument("--for", dest="platform", choices=PLATFORMS, required=True, help="platform that will grade")
     verb.add_argument(

@@ -9,7 +9,7 @@ from grading.cli.arguments import DONE, Commands, add_workers
 
 
 def add_commands(commands: Commands) -> None:
-    site = commands.add("site", _site, example="site")
+    site = commands.add("site", _site, example="site", for_others=True)
     site.add_argument(
         "dir", nargs="?", type=Path, default=Path("site"), metavar="DIR", help="folder to replace (default: site)"
     )
