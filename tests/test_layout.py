@@ -21,7 +21,7 @@ MOST_LINES = {
     "": 650,
     "authoring": 2050,
     "class_report": 1050,
-    "cli": 1550,
+    "cli": 1450,
     "coordinator": 2850,
     "course_dir": 1750,
     "exercises": 1750,
@@ -31,10 +31,10 @@ MOST_LINES = {
     "judge": 2850,
     "nbgrader_plugins": 1450,
     "notebooks": 2400,
-    "plugins": 10800,
+    "plugins": 10550,
     "proof": 2000,
     "sandbox": 3300,
-    "submitted": 1000,
+    "submitted": 1150,
 }
 
 
