@@ -59,7 +59,8 @@ sync: setup  ## update everything derived from source/ and grader_tests/ that is
 	$(BIN)/grading sync $(LESSONS)
 
 measure: setup  ## measure the graders over a hundred seeds: errors, named mistakes, margins
-	$(BIN)/grading sync --measure $(LESSONS)
+	$(BIN)/grading sync $(LESSONS)
+	$(BIN)/python -m benchmarks.strength $(LESSONS)
 
 test: setup  ## run the tests for a change
 	$(BIN)/python -m pytest -n $(TESTERS) --shares -m "not (full or browser or lesson)"

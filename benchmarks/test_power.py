@@ -65,7 +65,8 @@ class Fault:
 
     @property
     def package(self) -> str:
-        return "/".join(Path(self.path).parts[:2]) if Path(self.path).parent.name else self.path
+        parts = Path(self.path).parts
+        return "/".join(parts[: 3 if parts[1:2] == ("plugins",) else 2]) if len(parts) > 1 else self.path
 
     def apply(self, source: str) -> str:
         lines = source.encode().splitlines(keepends=True)

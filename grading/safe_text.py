@@ -5,8 +5,10 @@ Every module that shows such text uses `say`, a `SafeConsole`, or a logger after
 
 from __future__ import annotations
 
-import logging
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    import logging  # slow to import
 
 
 def one_line(text: str) -> str:
@@ -26,11 +28,10 @@ def say(text: object = "", *, file: TextIO | None = None, flush: bool = False) -
 
 def make_safe(logger: logging.Logger) -> None:
     """Pass all messages of a logger, libraries' included, through `harmless`."""
-    if not any(isinstance(known, _Harmless) for known in logger.filters):
-        logger.addFilter(_Harmless())
+    if _made_harmless not in logger.filters:
+        logger.addFilter(_made_harmless)
 
 
-class _Harmless(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = harmless(record.getMessage()), ()
-        return True
+def _made_harmless(record: logging.LogRecord) -> bool:
+    record.msg, record.args = harmless(record.getMessage()), ()
+    return True

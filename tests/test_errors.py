@@ -35,7 +35,7 @@ def test_the_docstring_shows_the_tree():
     assert shown == {kind.__name__: kind.__base__.__name__ for kind in ALL}
 
 
-COPIED = ("setup_cell.py", "classroom50_autograder.py")  # they run elsewhere, without the package
+COPIED = ("setup_cell.py", "autograder.py")  # they run elsewhere, without the package
 
 
 @pytest.mark.full

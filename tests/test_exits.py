@@ -22,7 +22,7 @@ from .support.repository import ROOT
 NAME = "\x1b[2J\x1b]52;c;cm0K\x1b\\ada\x07\u202e"
 # Each call that writes to somebody, and where it may be: with what the others call instead
 EXITS = {
-    "print": {"safe_text.py", "classroom50_autograder.py"},  # the latter is copied, and makes its text safe itself
+    "print": {"safe_text.py", "autograder.py"},  # the latter is copied, and makes its text safe itself
     "Console": {"migrate_lessons.py"},  # a silent one
     "DictWriter": {"safe_csv.py"},
     "writer": {"teacher_csv.py", "gradebook_csv.py"},  # cells made safe there; an LMS's own file, given back as it was

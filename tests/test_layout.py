@@ -1,29 +1,40 @@
-"""Where files are: few at the top of `course`, one meaning per file name, and no circle of imports."""
+"""Where files are: few at the top of `course`, no more lines than a package may have, and no circle of imports."""
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+import re
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from grading.plugin import PLUGINS
+
 from .support.repository import ROOT
 
-#: Names that several folders of one distribution have, because the folder says which is meant
-BY_FOLDER = {
-    "attention.py",  # checkers, figures and sample models of attention
-    "build.py",  # of lessons (authoring), of the site
-    "cached.py",  # checkers and the sample model of a cache, of lesson 09
-    "course.py",  # the object (grading), its verbs (cli)
-    "circuits.py",  # checkers and the sample model of circuits, of lesson 11
-    "models.py",  # checkers of models, sample models
-    "sequences.py",  # figures and sample models of lesson 12
-    "staged_model.py",  # the model of lessons 3 to 8 (notebook), its picture (figures)
-    "tiles.py",  # checkers and figures of lesson 10
-    "training.py",  # checkers and figures of lesson 08
+#: Package of `grading` -> the lines of Python that it may have, so that it cannot grow back; "": modules at the top
+MOST_LINES = {
+    "": 850,
+    "authoring": 2050,
+    "class_report": 1050,
+    "cli": 1450,
+    "coordinator": 2660,
+    "course_dir": 1900,
+    "exercises": 1750,
+    "feedback": 450,
+    "gradebook": 1350,
+    "grader": 1500,
+    "judge": 2850,
+    "nbgrader_plugins": 1270,
+    "notebooks": 2400,
+    "plugins": 10550,
+    "proof": 2000,
+    "sandbox": 3300,
+    "submitted": 1150,
 }
 
 
@@ -65,13 +76,19 @@ def test_no_two_modules_import_each_other():
     assert len(list(TopologicalSorter(graph).static_order())) == len(known)  # raises CycleError, with the circle
 
 
-@pytest.mark.parametrize("package", ["course", "grading"])
-def test_a_file_name_has_one_meaning_unless_its_folder_says_which(package):
-    folders = defaultdict(set)
-    for path in (ROOT / package).rglob("*.py"):
-        if path.name != "__init__.py":
-            folders[path.name].add(path.parent)
-    assert {name for name, found in folders.items() if len(found) > 1} <= BY_FOLDER
+def test_no_package_of_the_engine_has_more_lines_than_its_budget():
+    lines = Counter[str]()
+    for path in (ROOT / "grading").rglob("*.py"):
+        package, *inside = path.relative_to(ROOT / "grading").parts
+        lines[package if inside else ""] += len(path.read_text(encoding="utf-8").splitlines())
+    assert lines.keys() == MOST_LINES.keys()
+    assert {name: (count, MOST_LINES[name]) for name, count in lines.items() if count > MOST_LINES[name]} == {}
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_a_plug_in_names_its_page_in_the_docs(name):
+    pages = re.findall(r"\bdocs/\w+\.md", import_module(name).__doc__ or "")
+    assert pages and all((ROOT / page).is_file() for page in pages)
 
 
 def test_few_files_lie_at_the_top_of_the_students_package():

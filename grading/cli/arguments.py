@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from grading.errors import UsageError
 from grading.safe_text import say
+
+from ..plugin import Verb
 
 Handler = Callable[[argparse.Namespace], int]
 
@@ -22,42 +22,42 @@ DONE, NEEDS_A_PERSON, NOT_DONE = 0, 1, 2  # exit statuses; after Ctrl-C `main` r
 class Commands:
     """The verbs of the `grading` command."""
 
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
+    def __init__(self, parser: argparse.ArgumentParser, verbs: Mapping[str, Verb]) -> None:
         self._verbs = parser.add_subparsers(
             dest="verb", metavar="VERB", required=True, help=argparse.SUPPRESS, prog=parser.prog
         )
-        self.summaries: dict[str, str] = {}
+        self._summaries = {name: verb.summary for name, verb in verbs.items()}
 
     def add(
         self,
         name: str,
-        summary: str,
         handler: Handler,
         *,
         example: str,
         in_course: bool = True,
         configured: bool | None = None,
+        for_others: bool = False,
     ) -> argparse.ArgumentParser:
         """Declare a verb; returns its parser.
 
-        summary     one imperative line
         handler     runs the verb, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
         example     a command that works, without `grading`: the last line of the verb's help
         in_course   whether it needs a course, which is then `options.course`, and its folder `options.root`
         configured  whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
-
-        `main.VERBS` decides where `grading --help` lists the verb.
+        for_others  whether it writes a folder that a web server may read
         """
         verb: argparse.ArgumentParser = self._verbs.add_parser(
             name,
-            description=summary,
+            description=self._summaries[name],
             epilog=f"example:\n  grading {example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         verb.set_defaults(
-            handler=handler, in_course=in_course, configured=in_course if configured is None else configured
+            handler=handler,
+            in_course=in_course,
+            configured=in_course if configured is None else configured,
+            for_others=for_others,
         )
-        self.summaries[name] = summary
         if in_course:
             verb.add_argument(
                 "--course",
@@ -159,6 +159,8 @@ def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]
 
     Raises CourseError, with a similar name, if one does not exist.
     """
+    from difflib import get_close_matches
+
     from ..course_dir.lessons import list_lessons
     from ..errors import CourseError
 
@@ -195,6 +197,17 @@ def add_workers(verb: argparse._ActionsContainer, items: str) -> None:
     )
 
 
+def add_workers_or_scheduler(verb: argparse.ArgumentParser) -> None:
+    where = verb.add_mutually_exclusive_group()
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        default="",
+        help="Dask scheduler of a cluster to grade on (default: this machine)",
+    )
+    add_workers(where, "submissions")
+
+
 def add_unsandboxed(verb: argparse._ActionsContainer) -> None:
     verb.add_argument(
         "--unsandboxed",
@@ -224,6 +237,8 @@ def emit(options: argparse.Namespace, record: str, **fields: Any) -> None:
     `record`: its name in docs/json.md.
     """
     if options.json:
+        import json
+
         line: Mapping[str, Any] = {"record": record, **fields}
         say(json.dumps(line, default=str), file=options.stdout, flush=True)
 

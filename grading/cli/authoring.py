@@ -13,27 +13,12 @@ from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, em
 
 
 def add_commands(commands: Commands) -> None:
-    new = commands.add(
-        "new-lesson",
-        "Write a new lesson with one exercise, which you then replace.",
-        _new_lesson,
-        configured=False,
-        example="new-lesson 13_positions",
-    )
+    new = commands.add("new-lesson", _new_lesson, configured=False, example="new-lesson 13_positions")
     new.add_argument("name", metavar="NAME", help="two digits and one or more words, such as 13_positions")
 
-    add_lessons(
-        commands.add(
-            "build", "Build the notebooks with solutions, and their check data.", _build, example="build 02_softmax"
-        )
-    )
+    add_lessons(commands.add("build", _build, example="build 02_softmax"))
 
-    prove = commands.add(
-        "prove",
-        "Prove the graders with right answers, known mistakes and mutants.",
-        _prove,
-        example="prove 02_softmax --exercise softmax",
-    )
+    prove = commands.add("prove", _prove, example="prove 02_softmax --exercise softmax")
     add_lessons(prove)
     prove.add_argument("--exercise", default="", metavar="NAME", help="exercise to prove (default: all)")
     prove.add_argument("--no-mutants", action="store_true", help="no mutants: faster, but not recorded as a proof")
@@ -44,12 +29,7 @@ def add_commands(commands: Commands) -> None:
     add_json(prove, "exercise")
     prove.add_argument("-v", "--verbose", action="store_true", help="also the report of every known mistake")
 
-    sync = commands.add(
-        "sync",
-        "Update everything that is derived from source/ and grader_tests/.",
-        _sync,
-        example="sync 02_softmax/softmax",
-    )
+    sync = commands.add("sync", _sync, example="sync 02_softmax/softmax")
     sync.add_argument(
         "exercises",
         nargs="*",
@@ -58,7 +38,6 @@ def add_commands(commands: Commands) -> None:
     )
     sync.add_argument("--check", action="store_true", help="only a list of what is out of date; nothing is written")
     add_json(sync, "exercise that is out of date")
-    sync.add_argument("--measure", action="store_true", help="also the strength of the graders over a hundred seeds")
 
 
 def _new_lesson(options: argparse.Namespace) -> int:
@@ -115,4 +94,4 @@ def _sync(options: argparse.Namespace) -> int:
     def report(name: str, stale: list[str]) -> None:
         emit(options, "stale", name=name, what=stale)
 
-    return sync(options.root, options.exercises, check=options.check, measure=options.measure, report=report)
+    return sync(options.root, options.exercises, check=options.check, report=report)

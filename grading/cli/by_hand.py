@@ -12,7 +12,6 @@ from .arguments import DONE, Commands
 def add_commands(commands: Commands) -> None:
     reopen = commands.add(
         "reopen",
-        "Reopen a student's grade so that a person looks at it again.",
         _reopen,
         example='reopen ada 02_softmax softmax --because "asked about the second criterion"',
     )

@@ -36,18 +36,8 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Commands) -> None:
-    regrade = commands.add(
-        "regrade",
-        "Regrade with the current graders, points and seed, and show the changes before they are written.",
-        _regrade,
-        example="regrade 02_softmax",
-    )
-    verify = commands.add(
-        "verify-grades",
-        "Recompute grades with the seeds recorded for them, and compare.",
-        _verify_grades,
-        example="verify-grades 02_softmax",
-    )
+    regrade = commands.add("regrade", _regrade, example="regrade 02_softmax")
+    verify = commands.add("verify-grades", _verify_grades, example="verify-grades 02_softmax")
     for verb in (regrade, verify):
         add_lessons(verb, ordinary=True)
         add_students(verb)
@@ -60,19 +50,13 @@ def add_commands(commands: Commands) -> None:
         "--seed", default="", metavar="NAME", help="name of another seed (default: the seed recorded with each grade)"
     )
 
-    history = commands.add(
-        "history", "Show earlier grades that were replaced.", _history, example="history 02_softmax --students ada"
-    )
+    history = commands.add("history", _history, example="history 02_softmax --students ada")
     add_json(history, "replaced grade")
     add_lessons(history, ordinary=True)
     add_students(history)
 
-    extend = commands.add(
-        "extend", "Give students more time for a lesson.", _extend, example="extend 02_softmax ada --days 2"
-    )
-    excuse = commands.add(
-        "excuse", "Leave a lesson out of students' grades.", _excuse, example='excuse 02_softmax ada --why "illness"'
-    )
+    extend = commands.add("extend", _extend, example="extend 02_softmax ada --days 2")
+    excuse = commands.add("excuse", _excuse, example='excuse 02_softmax ada --why "illness"')
     for verb, about in ((extend, "lesson that gets more time"), (excuse, "lesson to leave out")):
         add_lesson_and_students(verb, about)
         verb.add_argument(

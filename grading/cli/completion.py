@@ -7,7 +7,6 @@ It cannot complete students who are only in a gradebook elsewhere (`c.CourseDire
 from __future__ import annotations
 
 import argparse
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -28,13 +27,7 @@ Completer = Callable[..., list[str]]
 
 
 def add_commands(commands: Commands) -> None:
-    completion = commands.add(
-        "completion",
-        "Print the shell code that completes `grading` commands.",
-        _completion,
-        in_course=False,
-        example="completion bash >> ~/.bashrc",
-    )
+    completion = commands.add("completion", _completion, in_course=False, example="completion bash >> ~/.bashrc")
     completion.add_argument(
         "shell", choices=list(SHELLS), help=f"your shell; run one of these, then open a new shell: {INSTALL}"
     )
@@ -54,9 +47,7 @@ def _completion(options: argparse.Namespace) -> int:
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer a shell's request for completions and exit; otherwise return at once."""
-    if "_ARGCOMPLETE" not in os.environ:
-        return
+    """Answer a shell's request for completions, and exit."""
     try:
         import argcomplete
     except ImportError:  # the shell was set up in another environment

@@ -1,4 +1,4 @@
-"""Verbs about the whole course: init, settings, doctor, publish, site."""
+"""Verbs about the whole course: init, settings, doctor, publish."""
 
 from __future__ import annotations
 
@@ -11,17 +11,11 @@ from pathlib import Path
 from grading.plural import plural
 from grading.safe_text import say
 
-from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_workers, emit
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, emit
 
 
 def add_commands(commands: Commands) -> None:
-    init = commands.add(
-        "init",
-        "Make a course directory with settings, lessons and a secret seed.",
-        _init,
-        in_course=False,
-        example="init my-course --lessons attention-0.2.0.zip",
-    )
+    init = commands.add("init", _init, in_course=False, example="init my-course --lessons attention-0.2.0.zip")
     init.add_argument("directory", type=Path, metavar="DIR", help="course directory to make")
     init.add_argument(
         "--upgrade", action="store_true", help="only a course.toml for the existing course in DIR, which has none"
@@ -46,23 +40,15 @@ def add_commands(commands: Commands) -> None:
         metavar="DIR",
         help="directory of nbgrader's exchange, where students fetch and submit; '' for none (default: asks you)",
     )
-    settings = commands.add(
-        "settings", "Show the settings in force and the file that sets each.", _settings, example="settings"
-    )
+    settings = commands.add("settings", _settings, example="settings")
     add_json(settings, "lesson and setting")
-    doctor = commands.add(
-        "doctor",
-        "Check whether this machine can run student code in the sandbox.",
-        _doctor,
-        in_course=False,
-        example="doctor",
-    )
+    doctor = commands.add("doctor", _doctor, in_course=False, example="doctor")
     add_json(doctor, "requirement")
     publish = commands.add(
         "publish",
-        "Write the students' repository from the released lessons.",
         _publish,
         example="publish ../attention-autumn --repository https://github.com/you/attention-autumn",
+        for_others=True,
     )
     publish.add_argument("directory", type=Path, metavar="DIR", help="folder of the repository")
     publish.add_argument(
@@ -79,11 +65,6 @@ def add_commands(commands: Commands) -> None:
     publish.add_argument(
         "--site", action="store_true", help="also a web site of the lessons, in DIR/docs (default: if there is one)"
     )
-    site = commands.add("site", "Write the released lessons as a web site.", _site, example="site")
-    site.add_argument(
-        "dir", nargs="?", type=Path, default=Path("site"), metavar="DIR", help="folder to replace (default: site)"
-    )
-    add_workers(site, "lessons")
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -223,18 +204,8 @@ def _publish(options: argparse.Namespace) -> int:
         from grading.safe_console import SafeConsole
 
         from ..cpu_count import cpu_count
-        from ..plugins.site.build import build_site
+        from ..plugin import find_function
 
-        site = options.directory / SITE
+        site, build_site = options.directory / SITE, find_function("web_site")
         build_site(options.course, site, SafeConsole(), workers=cpu_count(), named=names, source=source)
-    return DONE
-
-
-def _site(options: argparse.Namespace) -> int:
-    from grading.safe_console import SafeConsole
-
-    from ..cpu_count import cpu_count
-    from ..plugins.site.build import build_site
-
-    build_site(options.course, options.dir, SafeConsole(), workers=options.workers or cpu_count())
     return DONE

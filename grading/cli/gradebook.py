@@ -13,12 +13,7 @@ from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, ad
 
 
 def add_commands(commands: Commands) -> None:
-    gradebook = commands.add(
-        "gradebook",
-        "Write all students' points in all lessons to one CSV file.",
-        _gradebook,
-        example="gradebook points.csv --total",
-    )
+    gradebook = commands.add("gradebook", _gradebook, example="gradebook points.csv --total")
     gradebook.add_argument("file", type=Path, metavar="FILE", help="CSV file to write")
     add_lessons(gradebook, ordinary=True, last=True, default="all released lessons")
     add_students(gradebook)

@@ -7,39 +7,24 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
-from importlib.metadata import version
+from importlib import import_module
 
 from grading.errors import UsageError
 from grading.safe_text import say
 
 from ..errors import GradingError
-from ..plugins.lms import verbs as lms
-from ..plugins.migrate import verbs as migrate
-from ..plugins.people import verbs as people
-from ..plugins.platforms import verbs as one_file
-from ..plugins.review import verbs as review
-from . import authoring, by_hand, changes, completion, course, gradebook, term
+from ..plugin import Verb
 from .arguments import NOT_DONE, Commands, find_selected
-from .completion import complete
+from .verbs import verbs_by_group
 
 DESCRIPTION = "Build and prove lessons, grade a class, and return grades and feedback."
 EPILOG = """\
-`grading VERB --help` lists the options of a verb. As with nbgrader, --Class.trait=value overrides a setting of
-nbgrader_config.py for this command. Exit status: 0 done, 1 something needs a person, 2 wrong use or not done."""
-GROUPS = (course, authoring, term, one_file, review, by_hand, lms, gradebook, changes, people, migrate, completion)
-VERBS = {  # the groups in `--help`, in the order of a term
-    "Begin a course": ("init", "settings", "demo"),
-    "Write lessons": ("new-lesson", "build", "prove", "sync"),
-    "Release": ("release", "publish", "site"),
-    "Collect": ("collect", "restore"),
-    "Grade": ("grade", "watch", "grade-file", "package", "review", "report"),
-    "Give back": ("feedback", "feedback-zip", "gradebook", "fill-gradebook", "push"),
-    "Change": ("extend", "excuse", "reopen", "regrade", "verify-grades", "history"),
-    "Look after": ("doctor", "backup", "restore-backup", "migrate", "export-student", "forget", "completion"),
-}
+`grading --help all` lists all verbs, `grading VERB --help` the options of a verb. As with nbgrader,
+--Class.trait=value overrides a setting of nbgrader_config.py for this command. Exit status: 0 done, 1 something needs
+a person, 2 wrong use or not done."""
 SETTING = re.compile(r"--([A-Z]\w*)\.(\w+)=(.*)", re.DOTALL)  # nbgrader's syntax to set a trait
-FOR_OTHERS = ("publish", "site")  # verbs that write folders which a web server may read
 STOPPED = 130  # exit status after Ctrl-C, as in shells
 UNSANDBOXED = (
     "To grade without the sandbox, run `grading grade --unsandboxed`. Student code can then do everything that you "
@@ -53,8 +38,11 @@ def main(arguments: list[str] | None = None) -> int:
     0: all is done. 1: something needs a person. 2: wrong use, or not done. 130: stopped.
     """
     rest, settings = _without_settings(sys.argv[1:] if arguments is None else arguments)
-    parser = make_parser()
-    complete(parser)
+    parser = make_parser(rest)
+    if "_ARGCOMPLETE" in os.environ:
+        from .completion import complete
+
+        complete(parser)
     options = parser.parse_args(rest)
     try:
         return _run(options, settings)
@@ -70,27 +58,36 @@ def main(arguments: list[str] | None = None) -> int:
     return NOT_DONE
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command."""
+def make_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The parser for a command line: with its verb alone if it begins with one, otherwise with all verbs."""
+    groups, (first, *rest) = verbs_by_group(), [*arguments, ""]
+    verbs = {verb.name: verb for group in groups.values() for verb in group}
+    number = ""
+    if first == "--version":
+        from importlib.metadata import version  # slow to import
+
+        number = version("attention-course-teach")
     parser = argparse.ArgumentParser(
         prog="grading",
         usage="%(prog)s [-h] [--version] VERB …",
+        description=f"{DESCRIPTION}\n{_listed(groups, every=rest[:1] == ['all'])}",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"%(prog)s {version('attention-course-teach')}")
-    commands = Commands(parser)
-    for group in GROUPS:
-        group.add_commands(commands)
-    parser.description = f"{DESCRIPTION}\n{_listed(commands.summaries)}"
+    parser.add_argument("--version", action="version", version=f"%(prog)s {number}")
+    commands = Commands(parser, verbs)
+    needed = [] if first in ("-h", "--help", "--version") else [verbs[first]] if first in verbs else verbs.values()
+    for module in dict.fromkeys(verb.module for verb in needed):
+        import_module(module).add_commands(commands)
     return parser
 
 
-def _listed(summaries: dict[str, str]) -> str:
-    """List the verbs by group, one per line."""
+def _listed(groups: Mapping[str, Sequence[Verb]], *, every: bool) -> str:
+    """The verbs of a term, or all, one per line."""
     lines = []
-    for title, names in VERBS.items():
-        lines += ["", f"{title}:", *(f"    {name:<16}{summaries[name]}" for name in names if name in summaries)]
+    for group, verbs in groups.items():
+        if listed := [f"    {verb.name:<16}{verb.summary}" for verb in verbs if verb.term or every]:
+            lines += ["", f"{group}:", *listed]
     return "\n".join(lines)
 
 
@@ -126,7 +123,7 @@ def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> i
                 root = open_course(options.course_folder) if options.course_folder else course_root()
                 options.root = demand_plain_path(root)
                 options.course = Course(options.root, unsandboxed=getattr(options, "unsandboxed", False))
-                if options.verb not in FOR_OTHERS:
+                if not options.for_others:
                     stack.enter_context(as_private_as(options.root))
                 find_selected(options)
             return int(options.handler(options))

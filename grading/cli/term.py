@@ -1,9 +1,8 @@
-"""Verbs for a term: release, grade, watch, feedback, report, demo."""
+"""Verbs for a term: release, restore, grade, feedback, report, demo."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,65 +20,52 @@ from .arguments import (
     add_students,
     add_unsandboxed,
     add_workers,
+    add_workers_or_scheduler,
     emit,
 )
 
 
 def add_commands(commands: Commands) -> None:
-    release = commands.add(
-        "release",
-        "Build and prove lessons, and make the notebooks for students.",
-        _release,
-        example="release 02_softmax",
-    )
+    release = commands.add("release", _release, example="release 02_softmax")
     add_lessons(release, ordinary=True)
     add_json(release, "lesson")
 
-    grade = commands.add("grade", "Grade new submissions.", _grade, example="grade 02_softmax --students ada")
+    restore = commands.add("restore", _restore, example="restore ada 02_softmax")
+    restore.add_argument(
+        "student",
+        nargs="?",
+        default="",
+        metavar="STUDENT",
+        help="id of the student (default: a list for all students)",
+    )
+    restore.add_argument(
+        "lesson",
+        nargs="?",
+        default="",
+        metavar="LESSON",
+        help="lesson of the submission (default: a list for all lessons)",
+    )
+    restore.add_argument(
+        "--at", default="", metavar="TIME", help="time of the submission, as in the list (default: the latest)"
+    )
+    restore.add_argument("--list", action="store_true", help="only a list of replaced submissions")
+
+    grade = commands.add("grade", _grade, example="grade 02_softmax --students ada")
     add_lessons(grade, ordinary=True)
     grade.add_argument("--again", action="store_true", help="all submissions (default: new and changed ones)")
     add_unsandboxed(grade)
     add_students(grade)
-    _add_workers_or_scheduler(grade)
+    add_workers_or_scheduler(grade)
     grade.add_argument("--dry-run", action="store_true", help="only a list of what would be graded, and why")
     add_json(grade, "submission, and per grade")
 
-    watch = commands.add(
-        "watch",
-        "Grade submissions in nbgrader's exchange as they arrive, and release their feedback.",
-        _watch,
-        example="watch 02_softmax",
-    )
-    add_lessons(watch, ordinary=True)
-    _add_workers_or_scheduler(watch)
-    add_unsandboxed(watch)
-    watch.add_argument(
-        "--every", type=_seconds, default=5.0, metavar="SECONDS", help="time between two looks (default: 5)"
-    )
-    watch.add_argument(
-        "--page",
-        type=_port,
-        metavar="PORT",
-        help="port on this machine for a page with the state; 0: a free one (default: none, or what JupyterHub says)",
-    )
-    how = watch.add_mutually_exclusive_group()
-    how.add_argument("--once", action="store_true", help="only what waits now (default: until it is stopped)")
-    how.add_argument("--status", action="store_true", help="only the state of a running watch, as JSON")
-
-    feedback = commands.add(
-        "feedback", "Write feedback pages for graded submissions.", _feedback, example="feedback 02_softmax"
-    )
+    feedback = commands.add("feedback", _feedback, example="feedback 02_softmax")
     add_lessons(feedback, ordinary=True)
     add_students(feedback)
     add_workers(feedback, "pages")
     add_json(feedback, "page")
 
-    report = commands.add(
-        "report",
-        "Show what needs a person, frequent mistakes, and the results of each lesson.",
-        _report,
-        example="report 02_softmax --html report.html",
-    )
+    report = commands.add("report", _report, example="report 02_softmax --html report.html")
     add_lessons(report, ordinary=True)
     report.add_argument(
         "--students",
@@ -93,20 +79,9 @@ def add_commands(commands: Commands) -> None:
     report.add_argument("--anonymous", action="store_true", help="numbers instead of students' ids and names")
     add_json(report, "grade, exercise, frequent mistake and lesson")
 
-    demo = commands.add("demo", "Grade a sample class, and name the pages to open.", _demo, example="demo")
+    demo = commands.add("demo", _demo, example="demo")
     add_lessons(demo, default="02_softmax, or the first")
     demo.add_argument("--all", action="store_true", help="all lessons, which takes minutes")
-
-
-def _add_workers_or_scheduler(verb: argparse.ArgumentParser) -> None:
-    where = verb.add_mutually_exclusive_group()
-    where.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        default="",
-        help="Dask scheduler of a cluster to grade on (default: this machine)",
-    )
-    add_workers(where, "submissions")
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -128,6 +103,25 @@ def _release(options: argparse.Namespace) -> int:
     for name, new in release_lessons(options.course, options.lessons, SafeConsole()).items():
         emit(options, "release", lesson=name, outcome="released" if new else "up to date")
     return DONE
+
+
+def _restore(options: argparse.Namespace) -> int:
+    from ..coordinator.restore import restore
+    from ..submitted.replaced import list_replaced
+
+    if options.list or not options.lesson:
+        found = list_replaced(options.course.root, options.student, options.lesson)
+        for replaced in found:
+            files = f"{', '.join(replaced.files)} ({replaced.was}), replaced by {replaced.by}"
+            say(f"{replaced.student}  {replaced.lesson}  {replaced.at}: {files}")
+        if not found:
+            say("No submission was replaced.")
+        return 0
+    replaced = restore(options.course, options.student, options.lesson, options.at)
+    files = f"{', '.join(replaced.files)} of {replaced.at}"
+    say(f"{replaced.student}, {replaced.lesson}: {files} brought back ({replaced.was})")
+    say("The submission that it replaces is kept too. Run `grading grade` to grade the one brought back.")
+    return 0
 
 
 def _grade(options: argparse.Namespace) -> int:
@@ -154,47 +148,6 @@ def _grade(options: argparse.Namespace) -> int:
     if outcome.failed:
         return NOT_DONE
     return NEEDS_A_PERSON if outcome.open else DONE
-
-
-def _watch(options: argparse.Namespace) -> int:
-    from ..plugins.hub.watch import Watch
-    from ..plugins.hub.watch_page import page_address
-    from ..plugins.hub.watch_state import read_state
-
-    if options.status:
-        state = read_state(options.root)
-        say(json.dumps(state, indent=1, ensure_ascii=False))
-        if not state["running"]:
-            return NOT_DONE
-        return NEEDS_A_PERSON if state.get("errors") else DONE
-    lessons = () if options.every_lesson else options.lessons
-    watch = Watch(
-        options.root,
-        lessons,
-        options.workers,
-        options.every,
-        options.unsandboxed,
-        page_address(options.page),
-        options.scheduler,
-    )
-    fine = watch.run(once=options.once)
-    return DONE if fine or not options.once else NOT_DONE
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0.1 <= seconds <= 3600:
-        raise argparse.ArgumentTypeError(f"expected seconds from 0.1 to 3600, got {text}")
-    return seconds
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
-    return int(text)
 
 
 def _emit_grades(options: argparse.Namespace, wanted: Iterable[tuple[str, str]], open_: set[tuple[str, str]]) -> None:

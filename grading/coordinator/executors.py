@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 from grading.judge import start_judge
 from grading.judge.start_judge import Job
 
+from ..plugin import find_function
 from .submission import GradedNotebook, GradingTask, grade
 
 
@@ -58,6 +59,12 @@ def threads(number: int) -> Iterator[Threads]:
     """Run this many worker threads, which end as in `pool`."""
     with pool(number) as executor:
         yield Threads(executor, number)
+
+
+def workers_at(address: str) -> AbstractContextManager[Workers]:
+    """Workers of the cluster at this address, which a plug-in opens. Raises MissingExtra."""
+    workers: AbstractContextManager[Workers] = find_function("workers")(address)
+    return workers
 
 
 @contextmanager

@@ -9,7 +9,6 @@ import errno
 import shlex
 import time
 from collections.abc import Callable, Collection, Container
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -25,14 +24,13 @@ from ..class_report.short_names import shortened
 from ..course import Course
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, ClusterLost
-from ..extras import demand_extra
 from ..gradebook.lock import exclusive
 from ..gradebook.store import stored_grades
 from ..sandbox import require
 from ..stopped import tell_if_stopped
 from .agreement import disagreements
 from .due_dates import set_due_dates
-from .executors import Workers, threads
+from .executors import Workers, threads, workers_at
 from .progress import log_above, progress_bars, seconds_each, show_failures
 from .schedule import Plan, plan_grading, put_in_place, run_plan
 
@@ -103,15 +101,14 @@ def grade_class(
     graded without the sandbox, or a cluster grades. Raises CourseLocked if another process grades this course,
     CannotWrite if grades cannot be written, ClusterLost if the cluster fails. In all cases finished grades are kept.
     """
-    if scheduler:
-        demand_extra("cluster", "Grading on a cluster")
+    cluster = workers_at(scheduler) if scheduler else None
     if not course.sandboxed:
         console.print("Without the sandbox: student code can do everything that you can, and every grade is marked.")
-    elif not dry and not scheduler:
+    elif not dry and not cluster:
         require()
     outcome = ClassOutcome(report)
     begun = datetime.now(UTC).replace(tzinfo=None)  # as in the gradebook
-    by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
+    by = threads(workers or cpu_count()) if dry or not cluster else cluster
     with (
         tell_if_stopped(lambda: _kept_grades(course, outcome, begun)),
         exclusive(course.root),
@@ -183,12 +180,6 @@ def _show_plan(plan: Plan, console: Console) -> None:
     for student, why in plan.reasons.items():
         console.print(Text(f"{plan.lesson}, {student}: to grade, because {' and '.join(why)}"), soft_wrap=True)
     console.print(f"{plan.lesson}: {len(plan.reasons)} to grade, {len(plan.up_to_date)} graded before and unchanged")
-
-
-def _cluster(address: str) -> AbstractContextManager[Workers]:
-    from ..plugins.cluster.cluster import cluster  # the optional extra
-
-    return cluster(address)
 
 
 def _grade_lesson(plan: Plan, course: Course, workers: Workers, progress: Progress, outcome: ClassOutcome) -> None:

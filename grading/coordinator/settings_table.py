@@ -18,7 +18,6 @@ from ..course_dir.lessons import COURSE_FILE
 from ..course_dir.paths import CONFIG
 from ..nbgrader_plugins.execute import JudgedExecute
 from ..nbgrader_plugins.late_policy import LatePolicy
-from ..plugins.hub.attempts import BEST, in_words
 from ..points import points_text
 
 LOOKED_FOR = [
@@ -76,8 +75,7 @@ def show_settings(course: Course, found: Sequence[Setting], console: Console) ->
     for one in lesson_settings(course):
         differs = [f"{exercise}: {points_text(one.points[exercise])} points" for exercise in one.changed]
         differs += [f"{exercise}: left out" for exercise in one.given]
-        attempts = course.toml.attempts_of(one.lesson)
-        differs += filter(None, [in_words(attempts), "the best submission counts" if attempts.counts == BEST else ""])
+        differs += course.toml.notes(one.lesson)
         lessons.add_row(Text(one.lesson), one.due, points_text(sum(one.points.values())), Text(", ".join(differs)))
     console.print(lessons)
     settings = Table("setting", "value", "from", box=SIMPLE_HEAD, title="Settings", title_justify="left")

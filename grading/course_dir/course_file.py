@@ -10,7 +10,8 @@
     exercises.entropy.include = false
 
 Courses without the file have all lessons in source/, as they are. Does not cover: settings of nbgrader that follow from
-it (`course_config.py`), lessons that follow from it (`exercises/adapted.py`, `authoring/adapt_notebook.py`).
+it (`course_config.py`), lessons that follow from it (`exercises/adapted.py`, `authoring/adapt_notebook.py`), tables and
+keys of plug-ins, which derive from `CourseFile` and `LessonEntry` (`grading/plugin.py`).
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 from zoneinfo import ZoneInfo, available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from grading.errors import CourseFileError
+from grading.plugin import load_plugins
 
 from .lesson_change import LessonChange
 from .lesson_marks import exercise_points
@@ -50,28 +53,12 @@ class ExerciseEntry(Table):
     include: bool = True
 
 
-class Attempts(Table):
-    """How many of a student's submissions of a lesson `grading watch` grades (0: no limit), and which one counts."""
-
-    per_hour: int = Field(default=10, ge=0)
-    per_day: int = Field(default=30, ge=0)
-    counts: Literal["last", "best"] = "last"
-
-
 class LessonEntry(Table):
-    """One lesson.
-
-    column    its column in a gradebook file of the LMS
-    canvas    number of its Canvas assignment
-    attempts  limits that differ from the course's
-    """
+    """One lesson."""
 
     name: str
     include: bool = True
     due: datetime | None = None
-    column: str = ""
-    canvas: int | None = Field(default=None, gt=0)
-    attempts: Attempts = Attempts()
     exercises: dict[str, ExerciseEntry] = {}
 
 
@@ -102,13 +89,6 @@ class Publish(Table):
     solutions: list[str] = []
 
 
-class Lms(Table):
-    """The learning management system."""
-
-    canvas_url: str = ""
-    canvas_course: int | None = Field(default=None, gt=0)
-
-
 class CourseFile(Table):
     """The whole file; every part of it is optional."""
 
@@ -116,10 +96,8 @@ class CourseFile(Table):
     id: str = Field(default="", pattern=r"^[A-Za-z0-9_-]*$")
     timezone: str = ""
     late: Late = Late()
-    attempts: Attempts = Attempts()
     limits: Limits = Limits()
     publish: Publish = Publish()
-    lms: Lms = Lms()
     lesson: list[LessonEntry] = []
 
     def ordered(self, there: Sequence[str]) -> list[str]:
@@ -131,17 +109,16 @@ class CourseFile(Table):
         return found
 
     def entry(self, lesson: str) -> LessonEntry:
-        return next((entry for entry in self.lesson if entry.name == lesson), LessonEntry(name=lesson))
+        return next((entry for entry in self.lesson if entry.name == lesson), _with_plugins(LessonEntry)(name=lesson))
 
     def due(self, lesson: str) -> datetime | None:
         """When a lesson is due, with its time zone; None if the file has no due date."""
         due = self.entry(lesson).due
         return due.replace(tzinfo=ZoneInfo(self.timezone)) if due and due.tzinfo is None else due
 
-    def attempts_of(self, lesson: str) -> Attempts:
-        """The limits for a lesson: its own where it has some, otherwise the course's."""
-        own = self.entry(lesson).attempts
-        return self.attempts.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
+    def notes(self, lesson: str) -> list[str]:
+        """What `grading settings` shows of a lesson besides its points; plug-ins add theirs."""
+        return []
 
     def change(self, lesson: str) -> LessonChange:
         """How the course changes the lesson's own exercises and points."""
@@ -150,6 +127,20 @@ class CourseFile(Table):
             {name: entry.points for name, entry in entries.items() if entry.points and entry.include},
             frozenset(name for name, entry in entries.items() if not entry.include),
         )
+
+
+Kind = TypeVar("Kind", bound=Table)
+
+
+@cache
+def _with_plugins(core: type[Kind]) -> type[Kind]:
+    """`CourseFile` or `LessonEntry` with the keys that plug-ins add to it."""
+    modules = [import_module(plugin.settings) for plugin in load_plugins().values() if plugin.settings]
+    theirs = [
+        kind for module in modules for kind in vars(module).values() if _is_table(kind) and core in kind.__bases__
+    ]
+    lessons: Any = {"lesson": (list[_with_plugins(LessonEntry)], [])} if core is CourseFile else {}  # type: ignore[misc]
+    return create_model(core.__name__, __base__=tuple(theirs) or core, **lessons)
 
 
 def load_course_file(root: Path) -> CourseFile:
@@ -161,7 +152,7 @@ def load_course_file(root: Path) -> CourseFile:
     try:
         return _load(path, path.stat().st_mtime_ns)
     except FileNotFoundError:
-        return CourseFile()
+        return _with_plugins(CourseFile)()
 
 
 @lru_cache(maxsize=8)
@@ -181,7 +172,7 @@ def parse_course_file(content: bytes, root: Path) -> CourseFile:
         raise CourseFileError(f"{FILE}: {error}") from None
     lines = key_lines(text)
     try:
-        found = CourseFile.model_validate(data)
+        found = _with_plugins(CourseFile).model_validate(data)
     except ValidationError as error:
         problems = [_explained(problem["loc"], problem, lines) for problem in error.errors()]
     else:
@@ -236,7 +227,7 @@ def _shown(value: object) -> str:
 
 def _keys_at(loc: Sequence[str | int]) -> list[str]:
     """The valid keys in a table of the file."""
-    model: Any = CourseFile
+    model: Any = _with_plugins(CourseFile)
     for part in loc:
         if isinstance(part, str) and part in model.model_fields:
             kind: Any = model.model_fields[part].annotation

@@ -1,4 +1,4 @@
-"""Proofs that the graders are strong and fair: `grading prove` and `grading sync --measure`."""
+"""Proofs that the graders are strong and fair: `grading prove`, `grading sync`."""
 
 from .prover import SEEDS, Problem, Proof, Prover, namespace
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from ..course_dir.lessons import list_lessons
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import load_lesson
-from .report_data import REPORTS
 
+REPORTS = Path("build") / "reports"  # in a course's directory: generated pages, which no repository has
 HEAD = (
     "# What goes wrong\n\nAll mistakes that the graders know, by exercise, with the criteria "
     "that each loses and what the learner reads.\n"

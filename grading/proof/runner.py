@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -36,7 +35,6 @@ from .equivalents import FILE as LIST
 from .equivalents import read_equivalents, written
 from .parallel import side_by_side
 from .prover import Problem, Proof, Prover, own_code
-from .report_data import figures
 from .verdict_records import compact
 
 PROOF = "proof of {} with "  # begins the name of an exercise's proof in the file of fingerprints
@@ -50,7 +48,6 @@ Wanted = tuple[str, str]
 class Found:
     """Findings on one exercise, as plain data.
 
-    figures   its published figures (`report_data.figures`)
     verdicts  known answer -> its verdicts in short (`Proof.in_short`)
     """
 
@@ -58,7 +55,6 @@ class Found:
     exercise: str
     told: str
     problems: list[Problem]
-    figures: dict[str, Any] = field(default_factory=dict)
     verdicts: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -210,9 +206,9 @@ def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> F
     made = prover(root, lesson)
     proof = made.prove(made.lesson.all_tasks[name], mutate=mutate)
     told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
-    if not proof.exercise.points:  # no criteria to lose, so no strength to measure and no verdict to record
+    if not proof.exercise.points:  # no criteria to lose, so no verdict to record
         return Found(lesson, name, told, proof.problems)
-    return Found(lesson, name, told, proof.problems, figures(proof), compact(proof))
+    return Found(lesson, name, told, proof.problems, compact(proof))
 
 
 def _failed(lesson: str, name: str, error: Exception) -> Found:

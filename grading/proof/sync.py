@@ -5,7 +5,6 @@
     proofs               in a checkout of the engine, which ships them
     tables of authors    docs/exercise-reference.md, in a checkout
     page of mistakes     build/reports/mistakes.md
-    strength figures     build/reports/strength.json and its pages, with --measure
 
 Whether something is out of date is decided by fingerprints (`course_dir.fingerprints`), without running anything. They
 are in grader_tests/fingerprints.json, which is committed and shipped.
@@ -30,8 +29,8 @@ from ..course_dir.fingerprints import digest, fingerprint_file, packages
 from ..course_dir.lessons import list_lessons
 from ..errors import CourseError
 from ..exercises.lesson import load_lesson
-from . import author_tables, mistakes_page, verdict_records, write_reports
-from .runner import PROOF, Found, Wanted, fingerprints, proof_of, prove, versions
+from . import author_tables, mistakes_page, verdict_records
+from .runner import PROOF, Found, Wanted, fingerprints, proof_of, prove
 
 CHECK_DATA, VERDICTS, PROOFS = "check data", "recorded verdicts", "shipped proof"
 
@@ -46,7 +45,6 @@ class Plan:
     check_data  lesson -> the exercises whose check data is out of date; "" for the lesson's examples
     verdicts    exercises whose recorded verdicts are out of date
     unproved    exercises whose proof is out of date, or was made with other versions only
-    measured    exercises whose strength figures are out of date, with `measure`
     """
 
     exercises: dict[str, list[str]]
@@ -55,7 +53,6 @@ class Plan:
     check_data: dict[str, list[str]] = field(default_factory=dict)
     verdicts: list[Wanted] = field(default_factory=list)
     unproved: list[Wanted] = field(default_factory=list)
-    measured: list[Wanted] = field(default_factory=list)
 
 
 def sync(
@@ -63,19 +60,17 @@ def sync(
     exercises: Iterable[str] = (),
     *,
     check: bool = False,
-    measure: bool = False,
     report: Callable[[str, list[str]], object] = lambda name, stale: None,
 ) -> int:
     """Update everything out of date; return the exit status, 1 if a proof fails.
 
     exercises  lessons ("02_softmax") and exercises ("softmax" or "02_softmax/softmax"); all if none is named
     check      write nothing, but list what is out of date and committed; the exit status is 1 if anything is
-    measure    measure the strength of graders, too, over a hundred seeds
     report     called with each exercise or page that is out of date, and its outdated parts
 
     Raises CourseError.
     """
-    plan = _plan(root, _chosen(root, exercises), check, measure)
+    plan = _plan(root, chosen_exercises(root, exercises), check)
     stale = _stale(plan)
     for name, kinds in stale.items():
         report(name, kinds)
@@ -91,8 +86,6 @@ def sync(
         _make_check_data(plan, root, progress)
         found = _prove(plan, root, progress)
         _drop_outdated(plan, root)
-        if measure:
-            write_reports.publish(root, found, plan.proofs, progress)
     mistakes_page.write(root)
     author_tables.write(root)
     for one in found:
@@ -103,8 +96,8 @@ def sync(
     return min(1, problems)
 
 
-def _chosen(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
-    """Lesson -> its exercises among `named`."""
+def chosen_exercises(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
+    """Lesson -> its exercises among `named`, or all if none is named. Raises CourseError."""
     described = [name for name in list_lessons(root) if (root / "grader_tests" / name).is_dir()]
     every = {name: list(load_lesson(root / "grader_tests" / name).all_tasks) for name in described}
     wanted = list(named)
@@ -117,10 +110,9 @@ def _chosen(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
     return {lesson: [e for name, e in chosen if name == lesson] for lesson in dict.fromkeys(name for name, _ in chosen)}
 
 
-def _plan(root: Path, exercises: dict[str, list[str]], check: bool, measure: bool) -> Plan:
+def _plan(root: Path, exercises: dict[str, list[str]], check: bool) -> Plan:
     tests, plan = root / "grader_tests", Plan(exercises)
     code, known = packages(tests), fingerprint_file(root).read()
-    figures = write_reports.read_figures(root) if measure else {}
     for lesson, names in exercises.items():
         folder = place_of_check_data(root, lesson)
         if folder is not None:
@@ -129,7 +121,7 @@ def _plan(root: Path, exercises: dict[str, list[str]], check: bool, measure: boo
             ours = [name for name in stale if name in names]
             if ours or stale == [""]:
                 plan.check_data[lesson] = ["", *ours]
-        if not (measure or _records_verdicts(root) or _ships_proofs(root)):
+        if not (_records_verdicts(root) or _ships_proofs(root)):
             continue
         made_of = fingerprints(root, lesson, code)
         records = verdict_records.read_records(root, lesson)
@@ -141,13 +133,11 @@ def _plan(root: Path, exercises: dict[str, list[str]], check: bool, measure: boo
             proofs = _proofs(known, key) if check else {proof_of(key): known.get(proof_of(key), "")}
             if _ships_proofs(root) and made_of[name] not in proofs.values():
                 plan.unproved.append((lesson, name))
-            if name not in graded:  # a step without points: no verdicts, and no strength to measure
+            if name not in graded:  # a step without points has no verdicts
                 continue
             recorded = _verdicts(made_of[name], records.get(name))
             if _records_verdicts(root) and known.get(f"verdicts of {key}") != recorded:
                 plan.verdicts.append((lesson, name))
-            if measure and figures.get(key, {}).get("made of") != f"{made_of[name]} {versions()}":
-                plan.measured.append((lesson, name))
     return plan
 
 
@@ -175,8 +165,8 @@ def _make_check_data(plan: Plan, root: Path, progress: Progress) -> None:
 
 
 def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
-    """Prove exercises that lack a proof, verdicts or figures, and record the results."""
-    needed = {*plan.verdicts, *plan.measured, *plan.unproved}
+    """Prove exercises that lack a proof or verdicts, and record the results."""
+    needed = {*plan.verdicts, *plan.unproved}
     last_first = sorted(needed, reverse=True)  # the last lessons take longest
     row, found = progress.add_task("exercises proved", total=len(needed)), []
     for one in prove(root, last_first):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import subprocess
@@ -11,32 +12,91 @@ import sys
 import pytest
 
 from grading.cli import main
-from grading.cli.arguments import Commands
+from grading.cli.verbs import verbs_by_group
+from grading.plugin import Verb
 from grading.plural import plural
 
+from ..support.course_builder import build_course
 from ..support.repository import ROOT
+
+OURS = {
+    "__init__.py": """
+from grading.plugin import Plugin, Verb
+
+PLUGIN = Plugin({"Look after": (Verb("show-url", "Show the address of the LMS."),)}, "our_lms.settings")
+""",
+    "settings.py": """
+from grading.course_dir.course_file import CourseFile
+
+class OurCourse(CourseFile):
+    our_url: str = ""
+""",
+    "verbs.py": """
+def add_commands(commands):
+    commands.add("show-url", show_url, example="show-url")
+
+def show_url(options):
+    from grading.course_dir.course_file import load_course_file
+
+    print(load_course_file(options.root).our_url)
+    return 0
+""",
+}
 
 
 @pytest.fixture(scope="module")
 def verbs() -> dict[str, argparse.ArgumentParser]:
     """The parser of each verb, in their order."""
-    parser = argparse.ArgumentParser()
-    commands = Commands(parser)
-    for group in main.GROUPS:
-        group.add_commands(commands)
-    (action,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    (action,) = (one for one in main.make_parser()._actions if isinstance(one, argparse._SubParsersAction))
     return dict(action.choices)
 
 
-def test_help_lists_every_verb_in_its_group_in_the_order_of_a_term(verbs):
-    done = subprocess.run(
-        [sys.executable, "-m", "grading", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    headings = [line[:-1] for line in done.stdout.splitlines() if line[:1].isupper() and line.endswith(":")]
-    assert headings == list(main.VERBS)
-    listed = re.findall(r"^    ([a-z-]+) +[A-Z].*\.$", done.stdout, re.M)
-    assert listed == [name for names in main.VERBS.values() for name in names if name in verbs]
-    assert sorted(listed) == sorted(verbs), "each verb has its place in main.VERBS"
+def every_verb() -> list[Verb]:
+    return [verb for group in verbs_by_group().values() for verb in group]
+
+
+def shown(*arguments: str) -> tuple[list[str], list[str]]:
+    """The groups and the verbs that `grading` lists."""
+    command = [sys.executable, "-m", "grading", *arguments]
+    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    headings = [line[:-1] for line in text.splitlines() if line[:1].isupper() and line.endswith(":")]
+    return headings, re.findall(r"^    ([a-z-]+) +[A-Z].*\.$", text, re.M)
+
+
+def test_help_all_lists_every_verb_in_its_group_in_the_order_of_a_term(verbs):
+    headings, listed = shown("--help", "all")
+    assert headings == [
+        "Begin a course",
+        "Write lessons",
+        "Release",
+        "Collect",
+        "Grade",
+        "Give back",
+        "Change",
+        "Look after",
+    ]
+    assert sorted(listed) == sorted(verbs), "each verb has a module that declares it"
+    before = {verb.name: verb.before for verb in every_verb() if verb.before}
+    assert all(listed.index(name) < listed.index(other) for name, other in before.items())
+
+
+def test_help_lists_the_ten_verbs_of_a_term():
+    listed = shown("--help")[1]
+    assert listed == [verb.name for verb in every_verb() if verb.term]
+    assert len(listed) == 10
+
+
+def test_a_plug_in_of_another_distribution_adds_a_verb_and_settings(tmp_path):
+    package = tmp_path / "our_lms"
+    package.mkdir()
+    for name, text in OURS.items():
+        (package / name).write_text(text)
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "GRADING_PLUGINS": "our_lms"}
+    root = build_course(tmp_path / "course")
+    (root / "course.toml").write_text('our_url = "https://lms.example.edu"\n')
+    command = [sys.executable, "-m", "grading", "show-url"]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    assert done.stdout == "https://lms.example.edu\n", done.stderr
 
 
 def test_help_of_all_verbs_imports_nothing_slow():

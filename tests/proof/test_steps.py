@@ -42,7 +42,7 @@ def test_a_step_is_proved_without_mutants_and_verdicts(lesson):
     assert (proof.verdicts, proof.trials, proof.replay) == ({}, None, None)
     assert (LESSON, "halve") in exercises_of(lesson, [LESSON])
     found = proved(lesson, LESSON, "halve", True, False)
-    assert (found.problems, found.figures, found.verdicts) == ([], {}, {})
+    assert (found.problems, found.verdicts) == ([], {})
     assert surviving(lesson, LESSON, "halve") == ""
 
 

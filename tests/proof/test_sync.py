@@ -104,7 +104,7 @@ def test_all_is_made_and_then_up_to_date(course, work, capsys):
     assert proofs_in(course) == [f"proof of {name} with {versions()}" for name in (f"{ONE}/double", f"{TWO}/halve")]
     assert json.loads((course / "tests" / "verdicts" / f"{ONE}.json").read_text())["double"]["solution"] == ["11"]
     assert (course / "course" / "examples" / ONE / "double.practice").is_file()
-    assert "**squares**" in (course / "build" / "reports" / "mistakes.md").read_text()
+    assert "- **squares** (values): That is the *square*." in (course / "build" / "reports" / "mistakes.md").read_text()
     assert sync(course, check=True) == sync(course) == 0
     assert capsys.readouterr().out.splitlines()[0] == "up to date"
     assert work == []

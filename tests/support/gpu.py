@@ -24,6 +24,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from rich.console import Console
 
+from benchmarks.strength.devices import in_words
 from grading.coordinator.demo_class import hand_in, with_mistakes, write_answers
 from grading.coordinator.grade_class import grade_class
 from grading.course import Course
@@ -33,7 +34,6 @@ from grading.gradebook.store import stored_grades
 from grading.grader.verdict import needs_a_person
 from grading.notebooks.cells import check_of, grade_id
 from grading.plural import plural
-from grading.proof.devices import in_words
 
 from .class_helpers import gradebook_url
 from .course_builder import build_course, released_notebook

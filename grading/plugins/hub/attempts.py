@@ -20,7 +20,6 @@ from nbgrader.preprocessors import AssignLatePenalties
 
 from grading.coordinator.gradebook_writer import time_of
 from grading.course import Course
-from grading.course_dir.course_file import Attempts
 from grading.course_dir.course_time import after, shown
 from grading.errors import SubmissionNotGraded
 from grading.gradebook import late_rules
@@ -28,16 +27,15 @@ from grading.gradebook.accommodations import accommodations
 from grading.gradebook.grade_inputs import ATTEMPT, alike
 from grading.gradebook.history import past_grades
 from grading.gradebook.store import current_grades
-from grading.plugins.lms.teacher_csv import to_bytes, to_cell
-from grading.plural import plural
 from grading.points import rounded
 from grading.safe_html import page_templates
+from grading.submitted.teacher_csv import to_bytes, to_cell
 
 from .exchange import NOTICE, TEMPLATES, ExchangeSubmission
+from .settings import BEST, in_words, load_attempts
 
 FILE = ".grading-attempts.csv"
 FIELDS = ("student", "lesson", "page", "at")
-BEST = "best"
 CURRENT = ""  # among pages: that of the current grade
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -77,7 +75,7 @@ class AttemptLimits:
 
     def __init__(self, course: Course, now: datetime | None = None) -> None:
         """Raises CourseFileError."""
-        self._course, self._now = course, now or datetime.now(UTC)
+        self._course, self._limits, self._now = course, load_attempts(course), now or datetime.now(UTC)
         self._zone, self._penalties = course.zone, AssignLatePenalties(config=course.config)
         self._grades: dict[str, dict[str, dict[str, Graded]]] = {}  # by lesson, student and page
         self._graded: dict[str, Attempt] = {}  # by page
@@ -94,7 +92,7 @@ class AttemptLimits:
         """
         if submission.again or submission.page.name in self._graded:
             return None
-        limits = self._course.toml.attempts_of(submission.lesson)
+        limits = self._limits.attempts_of(submission.lesson)
         own = [attempt.at for attempt in self._own.get((to_cell(submission.student), submission.lesson), ())]
         until = []
         for most, ends in (
@@ -111,7 +109,7 @@ class AttemptLimits:
         template = page_templates(TEMPLATES).get_template("held_back.html.j2")
         # up to the next minute, so that it is not too early
         at = shown((until + timedelta(minutes=1)).replace(second=0), self._zone)
-        limits = in_words(self._course.toml.attempts_of(submission.lesson))
+        limits = in_words(self._limits.attempts_of(submission.lesson))
         return NOTICE + template.render(lesson=submission.lesson, limits=limits, at=at, left_out=(), why="")
 
     def best(self, student: str, lesson: str) -> str:
@@ -175,7 +173,7 @@ class AttemptLimits:
         found = dict(self._graded)
         for submission in graded:
             lesson, page = submission.lesson, submission.page.name
-            limited = in_words(self._course.toml.attempts_of(lesson)) and not submission.again
+            limited = in_words(self._limits.attempts_of(lesson)) and not submission.again
             if page not in found and (limited or self._best_counts(lesson)):
                 at = submission.at.replace(tzinfo=UTC) if submission.again else self._now
                 found[page] = Attempt(to_cell(submission.student), lesson, page, at)
@@ -188,17 +186,7 @@ class AttemptLimits:
         return after(at.replace(tzinfo=None), DAY, self._zone).replace(tzinfo=UTC)
 
     def _best_counts(self, lesson: str) -> bool:
-        return self._course.toml.attempts_of(lesson).counts == BEST
-
-
-def in_words(limits: Attempts) -> str:
-    """These limits, such as "3 submissions per hour and 10 per day"; "" for none."""
-    given = [(limits.per_hour, "hour"), (limits.per_day, "day")]
-    words = [f"{most} per {span}" for most, span in given if most]
-    if not words:
-        return ""
-    first = limits.per_hour or limits.per_day
-    return " and ".join([f"{plural(first, 'submission')}{words[0].removeprefix(str(first))}", *words[1:]])
+        return self._limits.attempts_of(lesson).counts == BEST
 
 
 def _time(text: str) -> datetime | None:

@@ -33,7 +33,7 @@ from .exchange_inbound import SECRET, Inbound, InboundList, latest, list_inbound
 from .release_feedback import ReleaseFeedback, other_names, page_name
 
 MOST_KEPT, MOST_COPIES = 500 * 10**6, 500  # bytes and number of a student's replaced submissions
-TEMPLATES = Path(__file__).parents[2] / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 LOG = logging.Logger("exchange", logging.CRITICAL + 1)  # noqa: LOG001  # discards nbgrader's messages, which name students
 
 

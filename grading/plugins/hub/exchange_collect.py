@@ -26,8 +26,8 @@ from nbgrader.exchange.default.collect import ExchangeCollect
 from traitlets import Enum
 
 from grading.errors import NotHandedIn, StepFailed
-from grading.plugins.lms.choices import ASK, KEEP, REPLACE, ChoiceTable
 from grading.safe_text import one_line
+from grading.submitted.choices import ASK, KEEP, REPLACE, ChoiceTable
 from grading.submitted.evidence import Evidence, Origin, text_of, weigh
 from grading.submitted.replaced import STAMP, list_replaced
 from grading.submitted.submitted_dir import SubmittedFolder, copy_into_place, digest_of_path, submitted_folder, time_of

@@ -32,7 +32,7 @@ from grading.safe_html import STYLE, page_templates
 from .watch_state import last_state
 
 LOCAL = (HOST, "localhost")
-TEMPLATES = Path(__file__).parents[2] / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"

@@ -12,13 +12,13 @@ from rich.progress import track
 from grading.course import Course
 from grading.errors import StepFailed
 from grading.gradebook.lock import exclusive
+from grading.submitted.choices import ASK, ChoiceTable
 
-from .choices import ASK, ChoiceTable
 from .collection import SKIPPED, Collecting, Outcome, nobodys_outcomes
 from .downloads import DownloadIndex
 from .identities import IdentityTable
+from .lessons import SortedDownloads, sort_by_lesson
 from .outcome_table import show
-from .which_lesson import SortedDownloads, sort_by_lesson
 from .zip_collect import TolerantExtractor, load_lesson_and_roster
 
 OPTIONS = "--keep or --replace"

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 
 from grading.course_dir.student_ids import why_unfit
 from grading.errors import AmbiguousOwner, ArchiveError
+from grading.submitted.choices import ASK, KEEP, ChoiceTable
 from grading.submitted.evidence import Evidence, Origin, text_of, weigh
 from grading.submitted.file_names import printable
 from grading.submitted.submitted_dir import SubmittedFolder, time_of
 
-from .choices import ASK, KEEP, ChoiceTable
 from .downloads import DownloadIndex, first_few
 from .identities import SEVERAL, IdentityTable
 from .platforms import LASTING, Submitter

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from grading.course_dir.student_ids import why_unfit
 from grading.errors import IdentityTableError
+from grading.submitted.teacher_csv import read_rows, replace_file, to_bytes
+from grading.submitted.teacher_csv import to_cell as _cell
 
 from .platforms import LASTING, Submitter
-from .teacher_csv import read_rows, replace_file, to_bytes
-from .teacher_csv import to_cell as _cell
 
 FILE = "student-ids.csv"
 FIELDS = ("student", "from", "number", "name", "why")

@@ -1,4 +1,4 @@
-"""Verbs for an LMS: collect, fill-gradebook, feedback-zip, push."""
+"""Verbs for an LMS: collect, fill-gradebook, feedback-zip."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from grading.cli.arguments import (
     add_lesson,
     add_lessons,
     add_students,
-    add_yes,
-    confirmed,
     emit,
     selected,
 )
@@ -32,12 +30,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Commands) -> None:
-    collect = commands.add(
-        "collect",
-        "Sort an LMS download into submitted/ and record submission times.",
-        _collect,
-        example="collect submissions.zip --lesson 02_softmax",
-    )
+    collect = commands.add("collect", _collect, example="collect submissions.zip --lesson 02_softmax")
     collect.add_argument(
         "archives", nargs="+", type=Path, metavar="DOWNLOAD", help="zip or folder from the LMS, unmodified"
     )
@@ -54,12 +47,7 @@ def add_commands(commands: Commands) -> None:
         )
     add_json(collect, "submission in the downloads")
 
-    fill = commands.add(
-        "fill-gradebook",
-        "Fill lessons' columns in a gradebook file that your LMS exported.",
-        _fill_gradebook,
-        example="fill-gradebook export.csv 02_softmax",
-    )
+    fill = commands.add("fill-gradebook", _fill_gradebook, example="fill-gradebook export.csv 02_softmax")
     fill.add_argument(
         "file", type=Path, metavar="FILE", help="CSV file exported from the gradebook of Canvas or Moodle"
     )
@@ -72,54 +60,19 @@ def add_commands(commands: Commands) -> None:
         "--by", default="", metavar="NAME", help="column with student ids (default: detected from the ids)"
     )
     fill.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: FILE-filled.csv)")
-    _add_provisional(fill)
+    add_provisional(fill)
     add_json(fill, "cell")
 
-    pack = commands.add(
-        "feedback-zip",
-        "Pack feedback pages into a zip that Canvas or Moodle can import.",
-        _feedback_zip,
-        example="feedback-zip 02_softmax submissions.zip",
-    )
+    pack = commands.add("feedback-zip", _feedback_zip, example="feedback-zip 02_softmax submissions.zip")
     add_lesson(pack, "lesson whose feedback to pack")
     add_after_lesson(pack, "downloads", "DOWNLOAD", "zip or folder of submissions from the LMS, unmodified")
     add_students(pack)
     add_json(pack, "student in the download")
     pack.add_argument("--out", type=Path, metavar="FILE", help="zip to write (default: feedback-LESSON.zip)")
 
-    push = commands.add(
-        "push", "Send a lesson's points to Canvas, after showing them.", _push, example="push canvas 02_softmax"
-    )
-    push.add_argument("where", choices=["canvas"], help="platform to send to")
-    add_lesson(push, "lesson whose points to send")
-    add_students(push)
-    push.add_argument(
-        "--url", default="", help="address of Canvas, such as https://canvas.example.edu (default: from course.toml)"
-    )
-    push.add_argument(
-        "--canvas-course",
-        default="",
-        metavar="NUMBER",
-        help="number of the course in Canvas, from its address (default: from course.toml)",
-    )
-    push.add_argument(
-        "--assignment",
-        default="",
-        metavar="NUMBER",
-        help="number of the assignment in Canvas (default: from course.toml, or by the lesson's name)",
-    )
-    push.add_argument(
-        "--by",
-        default="",
-        choices=["id", "sis_user_id", "login_id", "email"],
-        help="field of Canvas that has the students' ids (default: the field that matches most students)",
-    )
-    _add_provisional(push)
-    add_json(push, "student whose points differ in Canvas")
-    add_yes(push, "send the points")
 
-
-def _add_provisional(verb: argparse.ArgumentParser) -> None:
+def add_provisional(verb: argparse.ArgumentParser) -> None:
+    """Add --provisional, which `ready_submissions` reads."""
     verb.add_argument(
         "--provisional",
         action="store_true",
@@ -127,7 +80,9 @@ def _add_provisional(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _ready(grades: ClassGrades, lesson: str, options: argparse.Namespace) -> tuple[list[Submission], list[str]]:
+def ready_submissions(
+    grades: ClassGrades, lesson: str, options: argparse.Namespace
+) -> tuple[list[Submission], list[str]]:
     """Submissions whose points may leave the course, and the other students.
 
     Raises StepFailed.
@@ -196,16 +151,18 @@ def _filled(options: argparse.Namespace, lesson: str, content: bytes) -> tuple[b
 
     from .gradebook_csv import fill_column, summary_lines
     from .people import load_roster
+    from .settings import LessonColumn
 
-    grades = load_class(options.course)
-    graded, waiting = _ready(grades, lesson, options)
+    grades, entry = load_class(options.course), options.course.toml.entry(lesson)
+    assert isinstance(entry, LessonColumn)
+    graded, waiting = ready_submissions(grades, lesson, options)
     done = fill_column(
         content,
         lesson,
         load_roster(options.course),
         {one.student: one.points for one in graded},
         graded[0].most,
-        options.column or options.course.toml.entry(lesson).column,
+        options.column or entry.column,
         options.by,
         excused=[student for student, name in grades.excused if name == lesson and selected(options, student)],
     )
@@ -252,48 +209,3 @@ def _feedback_zip(options: argparse.Namespace) -> int:
         return NOT_DONE
     say(f"{out}: {plural(len(done.names), 'page')} written. Upload it to your LMS.")
     return NEEDS_A_PERSON if done.left_out or done.nobodys else DONE
-
-
-def _canvas_place(options: argparse.Namespace) -> tuple[str, str, str, str]:
-    """Canvas's address, the course's number, the lesson, the assignment's number.
-
-    Raises UsageError.
-    """
-    course = options.course.toml
-    url, number = options.url or course.lms.canvas_url, options.canvas_course or course.lms.canvas_course
-    if not url or not number:
-        raise UsageError(
-            "no Canvas course given: add --url and --canvas-course, or set canvas_url and canvas_course in course.toml"
-        )
-    return url, str(number), options.lesson, str(options.assignment or course.entry(options.lesson).canvas or "")
-
-
-def _push(options: argparse.Namespace) -> int:
-    from grading.coordinator.class_data import load_class, load_roster
-    from grading.coordinator.console_tables import show_push
-    from grading.extras import demand_extra
-    from grading.safe_console import SafeConsole
-    from grading.stopped import tell_if_stopped
-
-    demand_extra("canvas", "Sending points to Canvas")
-    from grading.plugins.canvas.canvas_api import CanvasAssignment
-
-    grades, lesson = load_class(options.course), options.lesson
-    free = {student for student, name in grades.excused if name == lesson}
-    free = {student for student in free if selected(options, student)}
-    graded, waits = _ready(grades, lesson, options)
-    there = CanvasAssignment(*_canvas_place(options))
-    points = {one.student: one.points for one in graded}
-    plan = there.plan(load_roster(options.course), points, free, graded[0].most, options.by)
-    show_push(plan, waits, SafeConsole())
-    for new in plan.to_send:
-        emit(options, "points there", lesson=lesson, student=new.student, before=new.before, now=new.now)
-    if not plan.to_send or not confirmed(options, f"send these points to {plan.assignment!r}"):
-        return DONE
-    with tell_if_stopped(lambda: "Canvas may have some of the points; run the same command again to see which."):
-        otherwise = there.send(plan.to_send)
-    say(f"{plural(len(plan.to_send) - len(otherwise), 'grade')} sent and confirmed by Canvas")
-    for one, held in otherwise:
-        shown = held or "nothing"
-        say(f"{one.student}: sent {one.now}, but Canvas shows {shown}. Its own late policy may take points off.")
-    return NEEDS_A_PERSON if otherwise else DONE

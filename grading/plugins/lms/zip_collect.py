@@ -18,9 +18,9 @@ from traitlets import Enum, Int
 from grading.course_dir.course_time import own_zone_of, zone_of
 from grading.safe_console import SafeConsole
 from grading.submitted.archives import Budget
+from grading.submitted.choices import ASK, KEEP, REPLACE, ChoiceTable
 from grading.submitted.submitted_dir import SubmittedFolder, handed_out, submitted_folder, utc
 
-from .choices import ASK, KEEP, REPLACE, ChoiceTable
 from .collection import Collecting, Lesson, Outcome, nobodys_outcomes
 from .downloads import DownloadReader
 from .identities import IdentityTable

@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Commands) -> None:
-    migrate = commands.add(
-        "migrate",
-        "Move to a new version of the lessons, after showing how it changes yours and the grades.",
-        _migrate,
-        example="migrate attention-0.3.0.zip",
-    )
+    migrate = commands.add("migrate", _migrate, example="migrate attention-0.3.0.zip")
     what = migrate.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "new",

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grading.plugins.lms.identities import FIELDS, FILE
-from grading.plugins.lms.teacher_csv import read_rows, replace_file, to_bytes
 from grading.submitted.hand_ins import ORIGINS, REPLACED
+from grading.submitted.teacher_csv import read_rows, replace_file, to_bytes
 
 STEPS = ("submitted", "autograded", "feedback", ORIGINS, REPLACED, "extracted", "archive")
 SKIPPED = frozenset([".git", ".venv", "venv", "node_modules", "__pycache__", ".ipynb_checkpoints"])

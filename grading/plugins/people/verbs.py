@@ -1,4 +1,4 @@
-"""Verbs about people's data: restore, export-student, forget and backups."""
+"""Verbs about people's data: export-student, forget and backups."""
 
 from __future__ import annotations
 
@@ -14,59 +14,21 @@ from grading.safe_text import say
 
 
 def add_commands(commands: Commands) -> None:
-    restore = commands.add(
-        "restore",
-        "Bring back a submission that a newer one replaced, or list replaced submissions.",
-        _restore,
-        example="restore ada 02_softmax",
-    )
-    restore.add_argument(
-        "student",
-        nargs="?",
-        default="",
-        metavar="STUDENT",
-        help="id of the student (default: a list for all students)",
-    )
-    restore.add_argument(
-        "lesson",
-        nargs="?",
-        default="",
-        metavar="LESSON",
-        help="lesson of the submission (default: a list for all lessons)",
-    )
-    restore.add_argument(
-        "--at", default="", metavar="TIME", help="time of the submission, as in the list (default: the latest)"
-    )
-    restore.add_argument("--list", action="store_true", help="only a list of replaced submissions")
-
-    export = commands.add(
-        "export-student",
-        "Write everything that the course holds about one student to a zip.",
-        _export,
-        example="export-student ada --to ada.zip",
-    )
+    export = commands.add("export-student", _export, example="export-student ada --to ada.zip")
     export.add_argument("student", metavar="STUDENT", help="id of the student")
     export.add_argument("--to", type=Path, metavar="ZIP", help="zip to write (default: student-STUDENT.zip)")
 
-    forget = commands.add(
-        "forget", "Show what the course holds about one student, and delete it.", _forget, example="forget ada"
-    )
+    forget = commands.add("forget", _forget, example="forget ada")
     forget.add_argument("student", metavar="STUDENT", help="id of the student")
     add_yes(forget, "delete it")
 
-    backup = commands.add(
-        "backup",
-        "Back up the gradebook, submissions and settings, even while grading runs.",
-        _backup,
-        example="backup --to monday.tar.gz",
-    )
+    backup = commands.add("backup", _backup, example="backup --to monday.tar.gz")
     backup.add_argument(
         "--to", type=Path, metavar="FILE", help="file to write (default: backup-COURSE-TIME.tar.gz in this folder)"
     )
 
     unpack = commands.add(
         "restore-backup",
-        "Check a backup, and unpack it into an empty directory.",
         _restore_backup,
         in_course=False,
         example="restore-backup monday.tar.gz restored",
@@ -78,25 +40,6 @@ def add_commands(commands: Commands) -> None:
     unpack.add_argument(
         "--load", action="store_true", help="also a copy of the gradebook in the database that the settings name"
     )
-
-
-def _restore(options: argparse.Namespace) -> int:
-    from grading.coordinator.restore import restore
-    from grading.submitted.replaced import list_replaced
-
-    if options.list or not options.lesson:
-        found = list_replaced(options.course.root, options.student, options.lesson)
-        for replaced in found:
-            files = f"{', '.join(replaced.files)} ({replaced.was}), replaced by {replaced.by}"
-            say(f"{replaced.student}  {replaced.lesson}  {replaced.at}: {files}")
-        if not found:
-            say("No submission was replaced.")
-        return 0
-    replaced = restore(options.course, options.student, options.lesson, options.at)
-    files = f"{', '.join(replaced.files)} of {replaced.at}"
-    say(f"{replaced.student}, {replaced.lesson}: {files} brought back ({replaced.was})")
-    say("The submission that it replaces is kept too. Run `grading grade` to grade the one brought back.")
-    return 0
 
 
 def _export(options: argparse.Namespace) -> int:

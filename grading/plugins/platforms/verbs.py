@@ -16,7 +16,6 @@ FORMS = ("json", "gradescope", "prairielearn", "classroom50", "junit")  # `lms.r
 def add_commands(commands: Commands) -> None:
     verb = commands.add(
         "grade-file",
-        "Grade one file, and write the result in a platform's form.",
         _grade_file,
         example="grade-file 02_softmax.ipynb 02_softmax --as gradescope --output results.json",
     )
@@ -32,12 +31,7 @@ def add_commands(commands: Commands) -> None:
         help="as root in a container that grants no full sandbox, the level `contained` (default: refuse)",
     )
     add_unsandboxed(wall)
-    verb = commands.add(
-        "package",
-        "Make what a platform needs to grade a lesson itself.",
-        _package,
-        example="package 02_softmax --for gradescope",
-    )
+    verb = commands.add("package", _package, example="package 02_softmax --for gradescope")
     add_lesson(verb, "lesson to package")
     verb.add_argument("--for", dest="platform", choices=PLATFORMS, required=True, help="platform that will grade")
     verb.add_argument(

@@ -10,12 +10,7 @@ from grading.safe_text import say
 
 
 def add_commands(commands: Commands) -> None:
-    review = commands.add(
-        "review",
-        "Grade answers by hand on a local page, question by question.",
-        _review,
-        example="review 02_softmax --anonymous",
-    )
+    review = commands.add("review", _review, example="review 02_softmax --anonymous")
     review.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="lesson or nbgrader assignment")
     review.add_argument(
         "question", nargs="?", default="", metavar="QUESTION", help="question to open (default: the first)"

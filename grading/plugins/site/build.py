@@ -28,7 +28,7 @@ from grading.errors import SiteError
 from grading.extras import demand_extra
 from grading.plural import plural
 from grading.proof import mistakes_page
-from grading.proof.report_data import REPORTS
+from grading.proof.mistakes_page import REPORTS
 from grading.stopped import tell_if_stopped
 
 from . import katex

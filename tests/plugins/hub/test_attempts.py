@@ -16,11 +16,12 @@ from grading.coordinator.grade_class import grade_class
 from grading.coordinator.reopen import reopen
 from grading.coordinator.restore import restore
 from grading.course import Course
-from grading.course_dir.course_file import Attempts, load_course_file
+from grading.course_dir.course_file import load_course_file
 from grading.plugins.hub import watch
-from grading.plugins.hub.attempts import FILE, AttemptLimits, in_words
+from grading.plugins.hub.attempts import FILE, AttemptLimits
 from grading.plugins.hub.exchange import CourseExchange, ExchangeSubmission
 from grading.plugins.hub.exchange_collect import read_secret
+from grading.plugins.hub.settings import Attempts, in_words
 from grading.plugins.hub.watch import Watch
 from grading.plugins.people.personal_files import find_files, remove_files
 from grading.safe_console import SafeConsole

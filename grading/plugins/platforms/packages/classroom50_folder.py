@@ -1,7 +1,7 @@
 """Classroom 50's autograder, for its repository of the course, and the files of the assignment's template.
 
 It grades in the student's repository, where its own workflow fetches CLASSROOM/autograders/ASSIGNMENT as a bundle from
-a public address, 10 MiB at most. So nothing secret is packed, and the result is provisional. `classroom50_autograder`
+a public address, 10 MiB at most. So nothing secret is packed, and the result is provisional. `classroom50.autograder`
 says what its runner expects, and where that is published.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from course.notebook.catalog import ENDING as EXAMPLES
 from grading.errors import StepFailed
 
-from .. import classroom50_autograder
+from ..classroom50 import autograder
 from .package import TORCH_INDEX, LessonFiles, Package
 
 OF_ONE_LESSON = ("course/examples", "course/lessons")  # folders of the wheel with a folder for each lesson
@@ -41,7 +41,7 @@ def _files(lesson: LessonFiles) -> dict[str, bytes]:
     return {
         "runtime.json": _json({"runs-on": "ubuntu-latest", "python": lesson.python}),
         **{f"template/{path}": content for path, content in lesson.student.items()},
-        "autograder/autograder.py": Path(classroom50_autograder.__file__).read_bytes(),
+        "autograder/autograder.py": Path(autograder.__file__).read_bytes(),
         "autograder/lesson.json": _json(about),
         "autograder/constraints.txt": "".join(f"{n}=={v}\n" for n, v in sorted(lesson.pins.items())).encode(),
         f"autograder/{wheel}": content,

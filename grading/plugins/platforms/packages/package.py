@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from grading.safe_html import FOLDER, page_templates
+from grading.safe_html import page_templates
 
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # builds without CUDA, which would be several gigabytes
-_TEMPLATES = page_templates(FOLDER / "templates" / "package")
+_TEMPLATES = page_templates(Path(__file__).parents[1] / "templates")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Package:
 
 
 def text(template: str, **values: object) -> bytes:
-    """A file made from a template in grading/templates/package."""
+    """A file made from a template in plugins/platforms/templates."""
     return f"{_TEMPLATES.get_template(f'{template}.j2').render(**values)}\n".encode()
 
 

@@ -1,4 +1,4 @@
-"""Classroom 50's `result.json`, schema classroom50/result/v1 (`classroom50_autograder` says where it is published).
+"""Classroom 50's `result.json`, schema classroom50/result/v1 (`classroom50.autograder` says where it is published).
 
 Its runner gives the names of classroom, assignment and submission in environment variables.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from ..classroom50_autograder import make_result
+from ..classroom50.autograder import make_result
 from .file_result import FileResult, ResultForm
 
 

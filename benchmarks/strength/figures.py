@@ -1,23 +1,22 @@
 """Figures on the strength of the graders: plain data per exercise, and their pages.
 
-Does not cover: measuring (`prover.py`, `error_margins.py`), writing files (`write_reports.py`).
+Does not cover: measuring (`proof/prover.py`, `error_margins.py`), writing files (`write_reports.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from .error_margins import Exactness
-from .prover import Proof
+from grading.proof.prover import Proof
 
-REPORTS = Path("build") / "reports"  # in a course's directory: generated pages, which no repository has
+from .error_margins import Exactness
+
 Figures = dict[str, Any]
 HEAD = """# How strong the graders are, exercise by exercise
 
-What `grading sync --measure` measured of every exercise. A *mutant* is a right answer with one small change; one that
+What `make measure` measured of every exercise. A *mutant* is a right answer with one small change; one that
 loses nothing is listed in the exercise's `equivalent.toml` with the reason why it is as right as the original.
 """
 
@@ -81,7 +80,7 @@ def _row(cells: Iterable[object]) -> str:
 
 def headline(strength: Mapping[str, Any]) -> str:
     """The sums over all exercises, and the versions and devices of the measurement."""
-    measured_with = f"Measured on {strength['date']} by `grading sync --measure`, with torch {strength['torch']}."
+    measured_with = f"Measured on {strength['date']} by `make measure`, with torch {strength['torch']}."
     return "\n".join([measured_with, "", *_sums(strength["exercises"])])
 
 

@@ -19,10 +19,9 @@ from course.harness.compare import leaves
 from course.harness.messages import Finding
 from course.harness.program import Observation
 from course.harness.runner import observe
-
-from ..exercises.exercise import Exercise
-from ..grader.grade_exercise import known_verdict
-from ..grader.references import PreparedCase, judge_case, mistake_findings, mistake_outcomes, prepare
+from grading.exercises.exercise import Exercise
+from grading.grader.grade_exercise import known_verdict
+from grading.grader.references import PreparedCase, judge_case, mistake_findings, mistake_outcomes, prepare
 
 FRESH = range(1000, 1100)  # seeds that no author has looked at
 NAMED = 3  # of these seeds, those used to count which mistake's name is given; that takes longest

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from ..exercises.exercise import Exercise
-from .mutation_runs import lost
+from grading.exercises.exercise import Exercise
+from grading.proof.mutation_runs import lost
 
 NOT_RUN = "not run: there is no such device"
 

@@ -11,9 +11,9 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from grading.errors import ChoiceTableError
-from grading.submitted.evidence import Origin
-from grading.submitted.hand_ins import CHOICES, NAME, hand_ins_folder
 
+from .evidence import Origin
+from .hand_ins import CHOICES, NAME, hand_ins_folder
 from .teacher_csv import read_rows, replace_file, to_bytes, to_cell
 
 KEEP, REPLACE, ASK = "keep", "replace", "ask"

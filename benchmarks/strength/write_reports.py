@@ -20,37 +20,61 @@ import torch
 from matplotlib.figure import Figure
 from rich.progress import Progress
 
-from ..course_dir.lessons import list_lessons
-from ..exercises.lesson import load_lesson
+from grading.course_dir.fingerprints import packages
+from grading.course_dir.lessons import list_lessons
+from grading.exercises.lesson import load_lesson
+from grading.proof.author_tables import filled_in
+from grading.proof.mistakes_page import REPORTS
+from grading.proof.parallel import side_by_side
+from grading.proof.runner import fingerprints, prover, versions
+from grading.proof.sync import chosen_exercises
+
 from . import devices
-from .author_tables import filled_in
 from .error_margins import FRESH, measure
-from .parallel import side_by_side
-from .report_data import REPORTS, Figures, headline, measured, page
-from .runner import Found, prover, versions
+from .figures import Figures, figures, headline, measured, page
 
 QUALITY = Path("docs") / "grader-quality.md"
 SEEDS = len(FRESH)  # for measuring points and errors
 
 
-def publish(root: Path, found: Iterable[Found], made_of: Mapping[str, str], progress: Progress) -> None:
-    """Measure the exercises that were proved, and write all pages.
+def measure_course(root: Path, named: Iterable[str] = ()) -> int:
+    """Prove and measure the exercises whose figures are out of date, and write all pages.
 
-    made_of  lesson/exercise -> its fingerprint
+    named  as in `grading.proof.sync.sync`
+
+    Returns the exit status, 1 if a proof fails. Raises CourseError.
     """
-    strength, proved = _before(root), {one.key: one for one in found if not one.problems}
-    last_first = sorted(proved, reverse=True)  # the last lessons take longest
-    row = progress.add_task("exercises measured", total=len(proved))
-    for (_, lesson, exercise, _), done in side_by_side(
-        measured_of, [(root, *key.split("/"), SEEDS) for key in last_first]
-    ):
-        if isinstance(done, Exception):
-            raise done
-        key = f"{lesson}/{exercise}"
-        strength["exercises"][key] = proved[key].figures | done | {"made of": f"{made_of[key]} {versions()}"}
-        _save(root, strength)  # after an interruption, the other exercises keep their old figures
-        progress.advance(row)
+    strength, code, made_of = _before(root), packages(root / "grader_tests"), dict[str, str]()
+    for lesson, names in chosen_exercises(root, named).items():
+        graded, now = load_lesson(root / "grader_tests" / lesson).all_exercises, fingerprints(root, lesson, code)
+        made_of |= {f"{lesson}/{name}": f"{now[name]} {versions()}" for name in names if name in graded}
+    known = strength["exercises"]
+    stale = [key for key, made in made_of.items() if known.get(key, {}).get("made of") != made]
+    last_first, failed = sorted(stale, reverse=True), 0  # the last lessons take longest
+    with Progress() as progress:
+        row = progress.add_task("exercises measured", total=len(stale))
+        for (_, lesson, name, _), done in side_by_side(
+            strength_of, [(root, *key.split("/"), SEEDS) for key in last_first]
+        ):
+            if isinstance(done, Exception):
+                raise done
+            if isinstance(done, str):
+                progress.console.print(done, markup=False, highlight=False, soft_wrap=True)
+                failed = 1
+            else:
+                key = f"{lesson}/{name}"
+                known[key] = done | {"made of": made_of[key]}
+                _save(root, strength)  # after an interruption, the other exercises keep their old figures
+            progress.advance(row)
     write(root, strength)
+    return failed
+
+
+def strength_of(root: Path, lesson: str, name: str, seeds: int) -> Figures | str:
+    """The figures of one exercise, or the report of its proof if that fails."""
+    made = prover(root, lesson)
+    proof = made.prove(made.lesson.all_exercises[name])
+    return f"{lesson} {proof}" if proof.problems else figures(proof) | measured_of(root, lesson, name, seeds)
 
 
 def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:

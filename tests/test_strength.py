@@ -7,20 +7,18 @@ from pathlib import Path
 
 import pytest
 import torch
-from rich.progress import Progress
 
+from benchmarks.strength import devices, write_reports
+from benchmarks.strength.error_margins import Exactness, measure
+from benchmarks.strength.figures import measured
+from benchmarks.strength.write_reports import measure_course, measured_of, write
 from grading.exercises.exercise import Exercise, call, exercise
-from grading.proof import devices, write_reports
 from grading.proof.equivalents import written
-from grading.proof.error_margins import Exactness, measure
 from grading.proof.parallel import side_by_side
-from grading.proof.report_data import measured
-from grading.proof.runner import Found, check
-from grading.proof.sync import sync
-from grading.proof.write_reports import measured_of, write
+from grading.proof.runner import check
 
-from ..support.course_builder import TINY_LESSONS, build_course
-from .test_runner import HERE, SURVIVORS, WHY, ask_for_one_number
+from .proof.test_runner import HERE, SURVIVORS, WHY, ask_for_one_number
+from .support.course_builder import TINY_LESSONS, build_course
 
 ROUGH = "def double(x):\n    return 2 * x * (1 + {error})"
 
@@ -99,7 +97,7 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     quality = root / "docs" / "grader-quality.md"
     quality.write_text("# Quality\n\n<!-- generated: figures -->\n<!-- end -->\n")
     before = quality.read_text()
-    assert sync(root, [TINY_LESSONS[0]], measure=True) == 0
+    assert measure_course(root, [TINY_LESSONS[0]]) == 0
     reports = root / "build" / "reports"
     double = json.loads((reports / "strength.json").read_text())["exercises"]["01_double/double"]
     assert double["mutants"]["equivalent"].items() >= dict.fromkeys(SURVIVORS, WHY).items()
@@ -109,11 +107,10 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     assert f"- 01_double/double: {WHY} (2)" in page
     assert "| 01_double/double | gradients | 2 |" in page
     assert (reports / "tolerances.png").stat().st_size > 5000
-    assert "- **squares** (values): That is the *square*." in (reports / "mistakes.md").read_text()
     assert quality.read_text() == before  # which has the sums of all exercises
 
     # a problem is told by the exit status, and has no figures
-    assert sync(root, ["halve"], measure=True) == 1
+    assert measure_course(root, ["halve"]) == 1
     assert "✗ grader_tests/02_halve/halve/equivalent.toml: a mutant loses nothing" in capsys.readouterr().out
     assert list(json.loads((reports / "strength.json").read_text())["exercises"]) == ["01_double/double"]
 
@@ -123,7 +120,7 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     (folder / "equivalent.toml").write_text(written(survivors, dict.fromkeys(survivors, WHY)))
     measured_now = []
     monkeypatch.setattr(write_reports, "measured_of", lambda *task: measured_now.append(task) or measured_of(*task))
-    assert sync(root, measure=True) == 0
+    assert measure_course(root) == 0
     known = json.loads((reports / "strength.json").read_text())["exercises"]
     assert list(known) == ["01_double/double", "02_halve/halve"]
     assert known["01_double/double"] == double
@@ -145,9 +142,8 @@ def test_an_interruption_keeps_new_and_old_measurements(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(write_reports, "side_by_side", interrupted_after_the_first)
     monkeypatch.setattr(write_reports, "SEEDS", 1)
-    found = [Found(lesson, name, "", []) for lesson, name in zip(TINY_LESSONS, ("double", "halve"), strict=True)]
-    with pytest.raises(KeyboardInterrupt), Progress(disable=True) as progress:
-        write_reports.publish(root, found, {one.key: "" for one in found}, progress)
+    with pytest.raises(KeyboardInterrupt):
+        measure_course(root)
     known = json.loads((reports / "strength.json").read_text())["exercises"]
     assert known["02_halve/halve"]["seeds"]["seeds"] == 1
     assert known["01_double/double"] == before

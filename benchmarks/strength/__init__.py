@@ -1,0 +1,1 @@
+"""The strength of the graders over a hundred seeds: errors, named mistakes, margins (`make measure`)."""
