@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from grading.judge import start_judge
-from grading.judge.start_judge import Job
+from grading.judge.job import Job
 
 from .submission import GradedNotebook, GradingTask, grade
 
@@ -19,7 +19,7 @@ class Workers(Protocol):
     def room(self) -> int:
         """The number of submissions to have in progress now; at least one."""
 
-    def make_ready(self, work: Job) -> None:
+    def make_ready(self, job: Job[Any]) -> None:
         """Start slow preparations in the background."""
 
     def submit(self, task: GradingTask) -> Future[Any]:
@@ -42,8 +42,8 @@ class Threads:
         """The number of threads plus one, so that none waits while a grade is written."""
         return self._number + 1
 
-    def make_ready(self, work: Job) -> None:
-        start_judge.make_ready(work)
+    def make_ready(self, job: Job[Any]) -> None:
+        start_judge.make_ready(job)
 
     def submit(self, task: GradingTask) -> Future[Any]:
         return self._executor.submit(grade, task)

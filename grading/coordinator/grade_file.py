@@ -74,8 +74,8 @@ def grade_file(
     if settings.level != CONTAINED:
         folders = set()
     private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
-    work = replace(settings.work(lesson, released), private=private)
-    task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config, note=note)
+    job = replace(settings.job(lesson, released), private=private)
+    task = GradingTask(NOBODY, str(chosen.absolute()), job, most, seed_id(settings.secret), config, note=note)
     text = (not_read(task, why) if why else grade(task)).text
     result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began, settings.level)
     if not page:
@@ -86,4 +86,4 @@ def grade_file(
         graded.write_text(text, encoding="utf-8")
         whole = bool(config.FeedbackExporter.get("lesson_text", False))
         known = known_to_gradebook(ids, released, whole)
-        return replace(result, page=make_page(root, graded, ids, known, contained=contained))
+        return replace(result, page=make_page(root, graded, lesson, known, contained=contained))

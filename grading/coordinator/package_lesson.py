@@ -27,10 +27,10 @@ from ..course_dir.seeds import FILE as SEED
 from ..course_dir.seeds import course_seed
 from ..errors import StepFailed
 from ..gradebook.view import load_released
-from ..judge.gradebook_view import title_of
-from ..judge.start_judge import GRADERS, SHARED
+from ..judge.job import GRADERS, SHARED
 from ..lms.packages import PACKAGES, LessonFiles
 from ..nbgrader_plugins.past_releases import FOLDER as RELEASES
+from ..notebooks.cells import title_of
 from ..notebooks.released import MarkedCell
 from .agreement import disagreements
 from .nbgrader_api import configuration, is_registered

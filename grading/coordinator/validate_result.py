@@ -14,8 +14,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from grading.errors import InvalidResult
-from grading.judge import framing
 from grading.judge.collect_results import write_bounded
+from grading.judge.messages import MAX_BYTES
 from grading.notebooks.cells import RECORD, grade_id
 from grading.notebooks.released import ReleasedNotebook
 from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, verdict_of
@@ -23,7 +23,7 @@ from grading.safe_text import one_line
 
 from .submission import GradedNotebook, GradingTask
 
-MAX_TEXT = framing.MAX_BYTES  # characters: a judge's limit
+MAX_TEXT = MAX_BYTES  # characters: a judge's limit
 
 
 def notebook_of(graded: GradedNotebook, released: ReleasedNotebook) -> NotebookNode:
@@ -48,7 +48,7 @@ def validate_remote(got: object, task: GradingTask) -> GradedNotebook:
         raise InvalidResult("the worker returned something that is not this student's grade")
     if len(got.text) > MAX_TEXT:
         raise InvalidResult(f"the worker's notebook is too large: {len(got.text) / 1000000.0:.0f} MB")
-    released = ReleasedNotebook.from_json(task.work.request["released"])
+    released = task.job.request.released
     nb = notebook_of(got, released)
     try:
         if nb.metadata[RECORD].get("sandboxed", task.sandboxed) != task.sandboxed:

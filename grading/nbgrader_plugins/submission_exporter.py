@@ -30,6 +30,7 @@ from grading.errors import CourseLocked, NotHandedIn
 from grading.judge.collect_results import SubmissionRun
 from grading.judge.start_judge import make_ready
 from grading.notebooks.cells import RECORD
+from grading.notebooks.released import ReleasedNotebook
 from grading.notebooks.submitted_file import MAX_BYTES, unsafe_files
 from grading.safe_text import make_safe, one_line
 
@@ -87,8 +88,8 @@ class SubmissionExporter(NotebookExporter):
         self.let_go()
         standing = self._standing(ids["assignment"], ids["notebook"])
         released, self._made_of = standing.released, standing.made_of(ids["student"])
-        work = JudgedExecute(parent=self).work(ids["assignment"], released)
-        self.judging = SubmissionRun(work, filename, self.max_bytes)
+        job = JudgedExecute(parent=self).job(ids["assignment"], released)
+        self.judging = SubmissionRun(job, filename, self.max_bytes)
         nb = self.judging.notebook()
         record = nb.metadata[RECORD]
         if note := note_on_choice(Path(filename), ids["notebook"]):
@@ -103,7 +104,7 @@ class SubmissionExporter(NotebookExporter):
         """Load judges' libraries and references while nbgrader prepares submissions."""
         lesson = getattr(self._coursedir, "assignment_id", "")
         if lesson and getattr(self.parent, "assignments", None):
-            make_ready(JudgedExecute(parent=self).work(lesson))
+            make_ready(JudgedExecute(parent=self).job(lesson, ReleasedNotebook([])))
 
     def let_go(self) -> None:
         """End the running judge, if there is one."""
