@@ -31,7 +31,8 @@ from grading.errors import SubmissionNotGraded
 from grading.judge.job import GRADERS, SHARED, GradeRequest, Job
 from grading.sandbox.policy import SandboxUnavailable
 
-from .submission import GradedNotebook, GradingTask, grade
+from .submission import GradingTask, grade
+from .validate_result import SentGrade
 
 DECIDES = ("attention-course-teach", "torch")  # packages whose versions affect grades
 
@@ -106,7 +107,7 @@ def _is_beside(file: Path, root: Path) -> bool:
     return file.suffix != ".ipynb" and not any(part.startswith(".") for part in file.relative_to(root).parts)
 
 
-def grade_sent(bundle: LessonBundle, sent: RemoteSubmission) -> GradedNotebook | NoGrade:
+def grade_sent(bundle: LessonBundle, sent: RemoteSubmission) -> SentGrade | NoGrade:
     """Grade one submission on a worker."""
     here = versions()
     if differing := [name for name, wanted in bundle.versions.items() if here[name] != wanted]:
@@ -123,14 +124,15 @@ def grade_sent(bundle: LessonBundle, sent: RemoteSubmission) -> GradedNotebook |
         return NoGrade(f"its worker could not save the bundle: {error.strerror}")
 
 
-def _grade_in(bundle: LessonBundle, sent: RemoteSubmission, root: Path) -> GradedNotebook:
+def _grade_in(bundle: LessonBundle, sent: RemoteSubmission, root: Path) -> SentGrade:
     request = bundle.job.request
     request = replace(request, lesson=replace(request.lesson, root=root, mistaken=sent.mistaken))
     job = replace(bundle.job, root=root, request=request)
     with tempfile.TemporaryDirectory(prefix="submitted-", dir=root) as folder:
         file = Path(folder) / sent.name
         file.write_bytes(sent.data)
-        return grade(GradingTask(sent.student, str(file), job, bundle.max_bytes, bundle.seed, bundle.config))
+        graded = grade(GradingTask(sent.student, str(file), job, bundle.max_bytes, bundle.seed, bundle.config))
+        return SentGrade(graded.student, graded.text, graded.diagnosed)
 
 
 class _CourseTurns:

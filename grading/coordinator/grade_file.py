@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import nbformat
 from nbgrader.coursedir import CourseDirectory
 
 from ..course_dir.seeds import seed_id
@@ -76,14 +75,14 @@ def grade_file(
     private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(root.resolve())))
     job = replace(settings.job(lesson, released), private=private)
     task = GradingTask(NOBODY, str(chosen.absolute()), job, most, seed_id(settings.secret), config, note=note)
-    text = (not_read(task, why) if why else grade(task)).text
-    result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began, settings.level)
+    made = not_read(task, why) if why else grade(task)
+    result = FileResult.of(made.notebook, lesson, time.monotonic() - began, settings.level)
     if not page:
         return result
     ids = {"db_url": coursedir.db_url, "assignment": lesson, "notebook": lesson, "student": NOBODY}
     with TemporaryDirectory(prefix="graded-") as folder:
         graded = Path(folder, f"{lesson}.ipynb")
-        graded.write_text(text, encoding="utf-8")
+        graded.write_text(made.text, encoding="utf-8")
         whole = bool(config.FeedbackExporter.get("lesson_text", False))
         known = known_to_gradebook(ids, released, whole)
         return replace(result, page=make_page(root, graded, lesson, known, contained=contained))

@@ -16,7 +16,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
@@ -195,8 +194,7 @@ def _compare_grades(
     with _gradebook(standing) as gradebook:
         submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
         before = score_snapshot(submitted, old)
-        nb = nbformat.reads(graded.text, as_version=4)
-        marks = marks_to_come(gradebook, submitted, standing.grades[student], nb, task.made_of)
+        marks = marks_to_come(gradebook, submitted, standing.grades[student], graded.notebook, task.made_of)
         now = _new_snapshot(submitted, before, new, marks)
         times = _due_and_came(standing, gradebook, submitted, student, task.made_of["timestamp"])
     now = _after_penalty(standing, student, now, *times)

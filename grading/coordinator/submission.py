@@ -43,12 +43,13 @@ class GradingTask:
 
 @dataclass(frozen=True)
 class GradedNotebook:
-    """The text of a graded notebook.
+    """A graded notebook and the text of its file.
 
     `diagnosed`: exercises whose known mistakes were tried.
     """
 
     student: str
+    notebook: NotebookNode
     text: str
     diagnosed: frozenset[str]
 
@@ -83,4 +84,4 @@ def _finish(task: GradingTask, nb: NotebookNode, why: str, diagnosed: set[str]) 
     resources: dict[str, Any] = {}
     for step in (IgnorePattern, LimitOutput):
         nb, resources = step(config=task.config).preprocess(nb, resources)
-    return GradedNotebook(task.student, nbformat.writes(nb) + "\n", frozenset(diagnosed))
+    return GradedNotebook(task.student, nb, nbformat.writes(nb) + "\n", frozenset(diagnosed))

@@ -13,7 +13,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import nbformat
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
@@ -128,8 +127,7 @@ def _with_secret(config: Config, secret: str) -> Config:
 
 def verdicts_in(graded: GradedNotebook) -> dict[str, ExerciseVerdict]:
     """Verdicts by grade cell, as the gradebook stores them."""
-    cells = nbformat.reads(graded.text, as_version=4).cells
-    return {grade_id(cell): verdict_of(cell) for cell in cells if is_autograded(cell)}
+    return {grade_id(cell): verdict_of(cell) for cell in graded.notebook.cells if is_autograded(cell)}
 
 
 def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseVerdict]) -> Iterator[str]:
