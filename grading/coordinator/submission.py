@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import IgnorePattern, LimitOutput
 from traitlets.config import Config
 
-from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading, unread
+from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading, unread_notebook
 from grading.judge.job import GradeRequest, Job
 from grading.notebooks.cells import RECORD
 
@@ -76,7 +76,7 @@ def grade(task: GradingTask) -> GradedNotebook:
 
 def not_read(task: GradingTask, why: str) -> GradedNotebook:
     """The result of `grade` for a file that must not be opened; starts no judge."""
-    return _finish(task, unread(task.job, why), why, set())
+    return _finish(task, unread_notebook(task.job, why), why, set())
 
 
 def _finish(task: GradingTask, nb: NotebookNode, why: str, diagnosed: set[str]) -> GradedNotebook:

@@ -61,7 +61,8 @@ class SubmissionRun:
             else:
                 raise SubmissionNotGraded("its judge returned no notebook")
         except (Unreadable, JudgeFailed) as error:
-            nb = unread(self._job, str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}.")
+            why = str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}."
+            nb = unread_notebook(self._job, why)
         if "unreadable" in nb.metadata[RECORD]:
             self.close()
         return nb
@@ -105,7 +106,7 @@ class SubmissionRun:
                 LOG.warning("%s: begun again", error)
 
 
-def unread(job: Job[GradeRequest], why: str) -> NotebookNode:
+def unread_notebook(job: Job[GradeRequest], why: str) -> NotebookNode:
     """The lesson's own cells, with the reason why a submission cannot be read."""
     nb = unreadable_notebook(why)
     repair(nb, job.request.released)

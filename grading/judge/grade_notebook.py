@@ -244,7 +244,7 @@ class _Grading:
             if self._called(exercise).replaced:
                 left.append((cell, exercise))
             else:
-                yield cell, self._finished(exercise)
+                yield cell, self._finish(exercise)
         order = list(self._lesson.exercises)
         for cell, exercise in sorted(left, key=lambda graded: order.index(graded[1].name)):
             verdict, called = self._verdicts[exercise.name], self._called(exercise)
@@ -257,7 +257,7 @@ class _Grading:
                     **self._settings(exercise),
                 )
                 self._verdicts[exercise.name] = better(verdict, again, called)
-            yield cell, self._finished(exercise)
+            yield cell, self._finish(exercise)
 
     def show_practice(self, verdict: ExerciseVerdict) -> bool:
         """Show practice cases with the verdict's findings; returns whether it did."""
@@ -266,9 +266,9 @@ class _Grading:
             return False
         cases, alias = practice_cases(exercise), self._aliases.get(exercise.name, "")
         device = self._request.lesson.device
-        asked = [(p.program(exercise.forbidden, device), p.case.seconds) for p in cases]
+        calls = [(p.program(exercise.forbidden, device), p.case.seconds) for p in cases]
         try:
-            seen = self._run.practise(exercise.name, self._source(exercise), asked, alias)
+            seen = self._run.practise(exercise.name, self._source(exercise), calls, alias)
         except NoAnswer as error:
             show_unanswered(verdict, str(error))
             return True
@@ -300,16 +300,16 @@ class _Grading:
                 self._steps[key] = self._run.grade(step, source, at=exercise.name, **self._settings(step))
             yield step, self._steps[key]
 
-    def _finished(self, exercise: Exercise) -> ExerciseVerdict:
+    def _finish(self, exercise: Exercise) -> ExerciseVerdict:
         """An exercise's verdict without hidden cases, and with what is to be said besides."""
         source, verdict = self._source(exercise), self._verdicts[exercise.name]
         hide_cases(verdict, source.not_allowed(exercise.name, exercise.forbidden))
-        verdict = self._explained(exercise, verdict)
+        verdict = self._explain(exercise, verdict)
         verdict.signs += signs_of(source, exercise.name)
         verdict.sandboxed = self._request.sandboxed
         return verdict
 
-    def _explained(self, exercise: Exercise, verdict: ExerciseVerdict) -> ExerciseVerdict:
+    def _explain(self, exercise: Exercise, verdict: ExerciseVerdict) -> ExerciseVerdict:
         own, called = self._own_code(exercise), self._called(exercise)
         if alias := self._aliases.get(exercise.name):
             verdict.notes.append(f"Your answer is called `{alias}`, and was judged as `{exercise.name}`: rename it.")

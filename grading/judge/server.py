@@ -47,7 +47,7 @@ def main(
     control: socket.socket,
     seen: dict[str, Any] | None,
     files: dict[str, Any] | None,
-    forked: server_process.Forked | None,
+    forked: server_process.ForkedServer | None,
 ) -> None:
     """Serve the coordinator at the other end of socket `control`; does not return.
 
@@ -65,9 +65,9 @@ def main(
 class _Child:
     """A judge as the server sees it: its process, report socket and limits."""
 
-    def __init__(self, pid: int, line: socket.socket, asked: StartJudge, box: contained.Box | None = None) -> None:
+    def __init__(self, pid: int, line: socket.socket, order: StartJudge, box: contained.Box | None = None) -> None:
         self.pid, self.line, self.box = pid, line, box
-        self.policy, self.wall = asked.policy, asked.wall
+        self.policy, self.wall = order.policy, order.wall
         self.begun, self.present = time.monotonic(), _memory(os.getpid())
         self.decided = ""
 
@@ -121,7 +121,7 @@ class _Server:
         control: socket.socket,
         seen: dict[str, Any] | None,
         files: dict[str, Any] | None,
-        forked: server_process.Forked | None,
+        forked: server_process.ForkedServer | None,
     ) -> None:
         self.control, self.files, self.confined = control, files, files is not None
         self.seen = seen if seen and seen["level"] == CONTAINED else None
@@ -154,16 +154,16 @@ class _Server:
             if self.kernels:
                 self.kernels.close()
             raise ConnectionResetError("the coordinator is gone")
-        asked = messages.decode(message, (StartJudge,))
-        if asked.kernels and (self.kernels is None or not self.kernels.alive):
+        order = messages.decode(message, (StartJudge,))
+        if order.kernels and (self.kernels is None or not self.kernels.alive):
             starting = Thread(target=self._start_kernels)
             starting.start()
-            task = self._preload(asked)
+            task = self._preload(order)
             starting.join()
         else:
-            task = self._preload(asked)
+            task = self._preload(order)
         if descriptors:
-            self.start(asked, descriptors, task)
+            self.start(order, descriptors, task)
 
     def _start_kernels(self) -> None:
         from grading.sandbox import launch
@@ -176,35 +176,35 @@ class _Server:
         except OSError as error:
             self.kernels, self.unavailable = None, SandboxUnavailable(f"The sandbox did not start: {error}")
 
-    def _preload(self, asked: StartJudge) -> ModuleType:
+    def _preload(self, order: StartJudge) -> ModuleType:
         """Import the task's module and let it compute what takes long."""
-        task = importlib.import_module(asked.task)
+        task = importlib.import_module(order.task)
         with suppress(Exception):  # an author's error: the judge meets it again and reports it
-            task.warm(asked.lesson)
+            task.warm(order.lesson)
         gc.collect()
         gc.freeze()  # memory that is never collected is never written, so judges share it
         return task
 
-    def start(self, asked: StartJudge, descriptors: list[int], task: ModuleType) -> None:
+    def start(self, order: StartJudge, descriptors: list[int], task: ModuleType) -> None:
         line, *others = descriptors
         report_socket = socket.socket(fileno=line)
         failed: messages.NoSandbox | messages.NotStarted | None = None
         box = None
-        if asked.kernels and self.unavailable:
+        if order.kernels and self.unavailable:
             failed = messages.NoSandbox(self.unavailable.missing, self.unavailable.remedy)
         else:
             try:
                 if self.seen:
                     box = contained.make_box(self.seen["directory"])
-                pid = self._fork(box) if asked.kernels else os.fork()
+                pid = self._fork(box) if order.kernels else os.fork()
             except OSError as error:
                 failed = messages.NotStarted(f"fork: {error.strerror or error}")
                 if box:
                     contained.end_box(box)
             else:
                 if pid == 0:
-                    self._run_child(asked, others, task, box)
-                self.judges.append(_Child(pid, report_socket, asked, box))
+                    self._run_child(order, others, task, box)
+                self.judges.append(_Child(pid, report_socket, order, box))
         for descriptor in others:
             os.close(descriptor)
         if failed:
@@ -218,7 +218,7 @@ class _Server:
         return launch.fork_lending(self.kernels, box.path if box else tempfile.gettempdir())
 
     def _run_child(
-        self, asked: StartJudge, descriptors: list[int], task: ModuleType, box: contained.Box | None
+        self, order: StartJudge, descriptors: list[int], task: ModuleType, box: contained.Box | None
     ) -> None:
         """Run as a judge; does not return."""
         try:
@@ -232,7 +232,7 @@ class _Server:
                 other.line.close()
             answers = socket.socket(fileno=descriptors[0])
             with suppress(OSError):  # the coordinator may have closed the connection
-                for message in self._messages(asked, descriptors[1], answers, task, box):
+                for message in self._messages(order, descriptors[1], answers, task, box):
                     messages.send(answers, message)
         finally:
             os._exit(0)
@@ -249,14 +249,14 @@ class _Server:
                 yield place
 
     def _messages(
-        self, asked: StartJudge, folder: int, answers: socket.socket, task: ModuleType, box: contained.Box | None
+        self, order: StartJudge, folder: int, answers: socket.socket, task: ModuleType, box: contained.Box | None
     ) -> Iterator[Any]:
         try:
             coordinator = messages.Reader(answers, (SubmittedFile, *REQUESTS))
             file, request = coordinator.next(), coordinator.next()
             opened = open_file(folder, file.name)
             os.close(folder)
-            policy = asked.policy
+            policy = order.policy
             if self.confined:
                 from . import confinement
 
@@ -268,7 +268,7 @@ class _Server:
                 ready = task.prepare(request, Path(place))
                 if self.confined:
                     kept = [answers.fileno()] if isinstance(opened, Unreadable) else [answers.fileno(), opened]
-                    if asked.kernels:
+                    if order.kernels:
                         kept.append(self.kernels.control.fileno())
                     if box and self.seen:
                         confinement.show_to_kernel(Path(place))

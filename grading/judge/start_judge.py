@@ -211,13 +211,13 @@ class _Server:
         answer: dict[str, Any] = {}
         with suppress(OSError, ValueError):
             self.control.send(json.dumps(setup).encode())
-            if server_process.answers(self.control, self.process.pid):
+            if server_process.wait_for_answer(self.control, self.process.pid):
                 answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
         return answer
 
     @property
     def alive(self) -> bool:
-        return server_process.is_there(self.control)
+        return server_process.takes_requests(self.control)
 
     def serves(self, job: Job[Any]) -> bool:
         """Whether its judges can do this job with the current graders."""
@@ -304,10 +304,10 @@ def _kind_of(job: Job[Any]) -> tuple[Any, ...]:
     """
     if not job.confined:
         return job.level, job.root
-    from .confinement import of_the_course
+    from .confinement import course_folders
 
     shown = []
-    for path in of_the_course(job.root):
+    for path in course_folders(job.root):
         with suppress(FileNotFoundError):  # deleted just now
             shown.append(os.stat(path))
     return job.level, job.root, *((found.st_dev, found.st_ino) for found in shown)
