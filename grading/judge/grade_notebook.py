@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -36,22 +37,23 @@ from grading.exercises.adapted import load_adapted
 from grading.exercises.exercise import Exercise
 from grading.exercises.lesson import Lesson
 from grading.grader import codec
-from grading.grader.cell_code import parse
+from grading.grader.cell_code import parse, same_code
 from grading.grader.follow_through import Called, better, name_steps, wrong_ones_called
 from grading.grader.references import known_mistakes, practice_cases, programs
 from grading.grader.shown_cases import hide_cases, show_cases, show_unanswered, wants_practice
 from grading.grader.signs import signs_of
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
-from grading.notebooks.cells import RECORD, exercise_of, grade_id, visible
+from grading.notebooks.cells import HIDDEN, RECORD, check_call, exercise_of, grade_id, visible
 from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, points_of
+from grading.safe_text import one_line
 
 from ..notebooks.reading import read_submission
 from ..notebooks.repair import repair
 from ..notebooks.sanitize import OutputBudget, clean, clean_run
-from .assert_cells import grade_asserts, has_own_code
 from .job import GradedLesson, GradeRequest
-from .kernel.dependencies import unbound_names
+from .kernel.dependencies import ExecutedCell, unbound_names
+from .kernel.outputs import code_lines
 from .kernel.run import NotebookRun
 from .kernel.session import Limits, Session
 from .messages import CellOutputs, CellVerdict, SanitizedNotebook
@@ -67,6 +69,8 @@ from .missing_answer import (
 Message = SanitizedNotebook | CellOutputs | CellVerdict
 SANDBOX = "attention-sandbox"
 MAX_HELPERS = 20  # unbound names of an answer that are looked for in unreadable cells
+TEST_FAILED = "The test failed at `{line}`: {why}."
+HIDDEN_TEST_FAILED = "A hidden test failed."
 _DRAWS = re.compile(r"\b(?:plt|pyplot|pylab|matplotlib|figures|sliders|interactive)\b")
 
 
@@ -201,13 +205,53 @@ def _reach_grade_cell(cell: NotebookNode, lesson: Lesson, run: NotebookRun) -> E
     """
     name = exercise_of(cell)
     if name in lesson.exercises:
-        if has_own_code(cell):  # the verdict replaces whatever `check` shows
+        if _has_own_code(cell):  # the verdict replaces whatever `check` shows
             run.code(visible(cell.source).strip(), given=True)
         run.keep_names(name)
-    elif has_own_code(cell):
+    elif _has_own_code(cell):
         outputs, _ = run.code(cell.source, given=True)
-        return grade_asserts(cell, run.cells[-1], outputs)
+        return _grade_asserts(cell, run.cells[-1], outputs)
     return None
+
+
+def _has_own_code(cell: NotebookNode) -> bool:
+    """Whether a grade cell has its own tests, rather than a call of `check`."""
+    return not same_code(visible(cell.source).strip(), check_call(exercise_of(cell)))
+
+
+def _grade_asserts(cell: NotebookNode, ran: ExecutedCell, outputs: list[NotebookNode]) -> ExerciseVerdict:
+    """The verdict of a grade cell's own tests, without naming hidden ones.
+
+    nbgrader's rule: no points if the cell raises an exception, else the number that its last expression gives, else all
+    points. Output on stderr costs nothing here.
+    """
+    name, points = exercise_of(cell), points_of(cell)
+    if not ran.completed:
+        return needs_a_person(name, points, f"the test did not end: {ran.stop.why if ran.stop else 'it was not run'}")
+    if ran.stop is not None:
+        line = _shown_line(cell.source, ran.stop.line)
+        reason = one_line(ran.stop.why).rstrip(". :")  # `AssertionError: ` has no text
+        why = TEST_FAILED.format(line=line.replace("`", "'"), why=reason) if line else HIDDEN_TEST_FAILED
+        return ExerciseVerdict(name, points, 0.0, "wrong", explanation=why)
+    earned = _partial_credit(outputs, points)
+    status = "right" if earned >= points else "partly right" if earned > 0 else "wrong"
+    return ExerciseVerdict(name, points, earned, status)
+
+
+def _shown_line(source: str, number: int) -> str:
+    """A line of a cell, counted from 1; "" if it is missing or hidden from students."""
+    shown = code_lines(HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source))
+    return shown[number - 1].strip() if 0 < number <= len(shown) else ""
+
+
+def _partial_credit(outputs: list[NotebookNode], points: float) -> float:
+    """The value of the cell's last expression, capped at `points`; else `points`."""
+    results = [output for output in outputs if output.output_type == "execute_result"]
+    try:
+        given = float(results[0].data["text/plain"])
+    except (LookupError, ValueError):
+        return points
+    return min(given, points) if math.isfinite(given) and given >= 0 else points
 
 
 class _Grading:
