@@ -155,6 +155,8 @@ def encode(message: Any) -> bytes:
 def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
+    if isinstance(value, frozenset):
+        return sorted(value)
     return value.to_json() if hasattr(value, "to_json") else _fields(value)
 
 
@@ -202,8 +204,8 @@ def _typed(value: Any, hint: Any) -> Any:
         return _build(kind, value)
     if kind is Path:
         return Path(_typed(value, str))
-    if kind is tuple:
-        return tuple(_typed(item, of[0]) for item in _typed(value, list))
+    if kind in (tuple, frozenset):
+        return kind(_typed(item, of[0]) for item in _typed(value, list))
     if hint is not Any and type(value) is not kind and not (kind is float and type(value) is int):
         raise MalformedMessage(f"it sent {type(value).__name__} in place of {kind.__name__}")
     return {key: _typed(item, of[1]) for key, item in value.items()} if kind is dict else value

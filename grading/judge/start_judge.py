@@ -157,7 +157,7 @@ class JudgeProcess:
         raise SubmissionNotGraded("its judge was lost: it ended for an unknown reason")
 
 
-class _Server:
+class _ServerHandle:
     """A running server of judges for one course."""
 
     def __init__(self, job: Job[Any]) -> None:
@@ -235,11 +235,11 @@ class _Server:
         server_process.end(self.control, self.process, self.directory)
 
 
-_running: list[_Server] = []  # at most one
+_running: list[_ServerHandle] = []  # at most one
 _starting, _stopped = Lock(), Event()
 
 
-def server_for(job: Job[Any]) -> _Server:
+def server_for(job: Job[Any]) -> _ServerHandle:
     """A server for this job. Raises SandboxUnavailable or SubmissionNotGraded."""
     with _starting:
         if _stopped.is_set():
@@ -249,7 +249,7 @@ def server_for(job: Job[Any]) -> _Server:
         if not _running:
             if job.confined:
                 require(job.level)
-            _running.append(_Server(job))
+            _running.append(_ServerHandle(job))
         return _running[0]
 
 

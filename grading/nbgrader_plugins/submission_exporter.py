@@ -86,9 +86,9 @@ class SubmissionExporter(NotebookExporter):
     def _read_submission(self, filename: str, ids: dict[str, str]) -> NotebookNode:
         """Get the sanitized notebook from a judge, which goes on grading in `self.judging`."""
         self.let_go()
-        standing = self._standing(ids["assignment"], ids["notebook"])
-        released, self._made_of = standing.released, standing.made_of(ids["student"])
-        job = JudgedExecute(parent=self).job(ids["assignment"], released)
+        freshness = self._freshness(ids["assignment"], ids["notebook"])
+        self._made_of = freshness.made_of(ids["student"])
+        job = JudgedExecute(parent=self).job(ids["assignment"], freshness.released)
         self.judging = SubmissionRun(job, filename, self.max_bytes)
         nb = self.judging.notebook()
         record = nb.metadata[RECORD]
@@ -118,7 +118,7 @@ class SubmissionExporter(NotebookExporter):
         with Gradebook(ids["db_url"]) as gradebook:
             save(gradebook, ids, nb, text, self._made_of, AssignLatePenalties(parent=self))
 
-    def _standing(self, lesson: str, notebook: str) -> LessonFreshness:
+    def _freshness(self, lesson: str, notebook: str) -> LessonFreshness:
         """A notebook's freshness, read once per run because the course is locked."""
         if (lesson, notebook) not in self._read:
             found = lesson_freshness(self._coursedir, self.config, lesson, notebook=notebook)
@@ -144,8 +144,8 @@ class SubmissionExporter(NotebookExporter):
         for lesson, student in self._submissions().values():
             graded = Path(self._coursedir.format_path(self._coursedir.autograded_directory, student, lesson))
             if graded.is_dir():
-                standing = [self._standing(lesson, name) for name in notebooks.get(lesson, ())]
-                if why := list(dict.fromkeys(reason for one in standing for reason in one.stale_reasons(student))):
+                grades = [self._freshness(lesson, name) for name in notebooks.get(lesson, ())]
+                if why := list(dict.fromkeys(reason for grade in grades for reason in grade.stale_reasons(student))):
                     self.log.warning("%s, %s: graded again, because %s", lesson, student, " and ".join(why))
                     shutil.rmtree(graded)
 
