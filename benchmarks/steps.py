@@ -37,7 +37,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "start": (KernelManager, "start_kernel"),
     "ready": (Session, "wait_until_ready"),
     "cells": (NotebookRun, "code"),
-    "judged": (NotebookRun, "judge"),
+    "judged": (NotebookRun, "grade"),
     "torn down": (Session, "stop"),
 }
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 from grading.judge import start_judge
-from grading.judge.start_judge import Job
+from grading.judge.job import Job
 
 from ..plugin import find_function
 from .submission import GradedNotebook, GradingTask, grade
@@ -20,7 +20,7 @@ class Workers(Protocol):
     def room(self) -> int:
         """The number of submissions to have in progress now; at least one."""
 
-    def make_ready(self, work: Job) -> None:
+    def make_ready(self, job: Job[Any]) -> None:
         """Start slow preparations in the background."""
 
     def submit(self, task: GradingTask) -> Future[Any]:
@@ -43,8 +43,8 @@ class Threads:
         """The number of threads plus one, so that none waits while a grade is written."""
         return self._number + 1
 
-    def make_ready(self, work: Job) -> None:
-        start_judge.make_ready(work)
+    def make_ready(self, job: Job[Any]) -> None:
+        start_judge.make_ready(job)
 
     def submit(self, task: GradingTask) -> Future[Any]:
         return self._executor.submit(grade, task)

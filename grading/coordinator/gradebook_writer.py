@@ -37,7 +37,7 @@ from grading.safe_text import one_line
 
 from ..submitted import submitted_dir
 from .submission import GradedNotebook
-from .validate_result import notebook_of
+from .validate_result import check_marked_cells
 
 UNFINISHED = ".unfinished-"  # prefix of folders in preparation
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")  # the exchange writes both when a student submits
@@ -72,10 +72,10 @@ class Writer:
         Raises OSError and SQLAlchemy's errors. Raises SubmissionNotGraded, and writes nothing, if the time of
         submission is not valid or the result is not this submission's grade.
         """
-        nb = notebook_of(graded, self.freshness.released)
+        check_marked_cells(graded.notebook, self.freshness.released)
         ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
         with self._folder(graded) as folder, defer_signals():
-            self._save(ids, nb, graded.text, made_of)
+            self._save(ids, graded.notebook, graded.text, made_of)
             target = Path(self._path(self.coursedir.autograded_directory, graded.student))
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.exists():

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-import nbformat
 from nbgrader.api import Gradebook, SubmittedNotebook
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -187,8 +186,7 @@ def _compare_grades(
     with regrade.course.gradebook() as gradebook:
         submitted = gradebook.find_submission_notebook(freshness.lesson, freshness.lesson, student)
         before = score_snapshot(submitted, old)
-        nb = nbformat.reads(graded.text, as_version=4)
-        marks = marks_to_come(gradebook, submitted, freshness.grades[student], nb, task.made_of)
+        marks = marks_to_come(gradebook, submitted, freshness.grades[student], graded.notebook, task.made_of)
         now = _new_snapshot(submitted, before, new, marks)
         times = _due_and_came(freshness, gradebook, submitted, student, task.made_of["timestamp"])
     now = _after_penalty(freshness, student, now, *times)

@@ -11,8 +11,8 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import IgnorePattern, LimitOutput
 from traitlets.config import Config
 
-from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading, unread
-from grading.judge.start_judge import Job
+from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading, unread_notebook
+from grading.judge.job import GradeRequest, Job
 from grading.notebooks.cells import RECORD
 
 
@@ -29,7 +29,7 @@ class GradingTask:
 
     student: str
     file: str
-    work: Job
+    job: Job[GradeRequest]
     max_bytes: int
     seed: str
     config: Config
@@ -38,17 +38,18 @@ class GradingTask:
 
     @property
     def sandboxed(self) -> bool:
-        return bool(self.work.request["sandboxed"])
+        return self.job.request.sandboxed
 
 
 @dataclass(frozen=True)
 class GradedNotebook:
-    """The text of a graded notebook.
+    """A graded notebook and the text of its file.
 
     `diagnosed`: exercises whose known mistakes were tried.
     """
 
     student: str
+    notebook: NotebookNode
     text: str
     diagnosed: frozenset[str]
 
@@ -58,7 +59,7 @@ def grade(task: GradingTask) -> GradedNotebook:
 
     Raises SubmissionNotGraded, SandboxUnavailable.
     """
-    run = SubmissionRun(task.work, task.file, task.max_bytes)
+    run = SubmissionRun(task.job, task.file, task.max_bytes)
     try:
         nb = run.notebook()
         record = nb.metadata[RECORD]
@@ -66,7 +67,7 @@ def grade(task: GradingTask) -> GradedNotebook:
         if task.note:
             record["repairs"] = [task.note, *record["repairs"]]
         if not why:
-            record.update(sandboxed=task.sandboxed, device=task.work.request["device"])
+            record.update(sandboxed=task.sandboxed, device=task.job.request.lesson.device)
             diagnosed, why = run.write_results(nb, task.seed)
     finally:
         run.close()
@@ -75,7 +76,7 @@ def grade(task: GradingTask) -> GradedNotebook:
 
 def not_read(task: GradingTask, why: str) -> GradedNotebook:
     """The result of `grade` for a file that must not be opened; starts no judge."""
-    return _finish(task, unread(task.work, why), why, set())
+    return _finish(task, unread_notebook(task.job, why), why, set())
 
 
 def _finish(task: GradingTask, nb: NotebookNode, why: str, diagnosed: set[str]) -> GradedNotebook:
@@ -83,4 +84,4 @@ def _finish(task: GradingTask, nb: NotebookNode, why: str, diagnosed: set[str]) 
     resources: dict[str, Any] = {}
     for step in (IgnorePattern, LimitOutput):
         nb, resources = step(config=task.config).preprocess(nb, resources)
-    return GradedNotebook(task.student, nbformat.writes(nb) + "\n", frozenset(diagnosed))
+    return GradedNotebook(task.student, nb, nbformat.writes(nb) + "\n", frozenset(diagnosed))

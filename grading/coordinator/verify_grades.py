@@ -12,7 +12,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
-import nbformat
 from traitlets.config import Config
 
 from ..course import Course
@@ -123,8 +122,7 @@ def _with_secret(config: Config, secret: str) -> Config:
 
 def verdicts_in(graded: GradedNotebook) -> dict[str, ExerciseVerdict]:
     """Verdicts by grade cell, as the gradebook stores them."""
-    cells = nbformat.reads(graded.text, as_version=4).cells
-    return {grade_id(cell): verdict_of(cell) for cell in cells if is_autograded(cell)}
+    return {grade_id(cell): verdict_of(cell) for cell in graded.notebook.cells if is_autograded(cell)}
 
 
 def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseVerdict]) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -15,10 +14,3 @@ class LessonChange:
 
     def __bool__(self) -> bool:
         return bool(self.points or self.left_out)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"points": self.points, "left_out": sorted(self.left_out)}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> LessonChange:
-        return cls(dict(data["points"]), frozenset(data["left_out"]))

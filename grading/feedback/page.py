@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from jinja2 import Environment
@@ -27,11 +26,12 @@ from course.report_html import STYLE, to_html
 from grading.grader.cell_code import same_code
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
-from grading.notebooks.cells import RECORD, check_call, exercise_named, grade_id, visible
+from grading.notebooks.cells import RECORD, check_call, exercise_named, grade_id, title_of, visible
 from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_metadata, verdict_of
 from grading.notebooks.written_answers import answered_question, written_answer
 
-from ..judge.gradebook_view import CellGrade, GradebookView, title_of
+from ..judge.job import CellGrade, GradebookView, PageRequest
+from ..judge.messages import RenderedPage
 from ..notebooks import sanitize_html
 from ..notebooks.answers_beside import PICTURES
 from ..notebooks.named_pictures import all_pictures
@@ -49,7 +49,7 @@ NOTHING = Markup("")
 MAX_OUTPUT = 20_000  # characters of one text output
 
 
-def warm(about: dict[str, Any]) -> None:
+def warm(lesson: None) -> None:
     """Prepare once what many pages need."""
     _rehearse()
 
@@ -59,26 +59,22 @@ def _rehearse() -> None:
     """Make a page to trigger lazy set-up, which is nine tenths of a judge's time."""
     code = new_code_cell("x = 1  # a number", outputs=[new_output("stream", text="1")])
     nb = new_notebook(cells=[new_markdown_cell("# A lesson\n\nWith $x_1$ and <b>bold</b>."), code])
-    request = {"ids": {"notebook": ""}, "known": asdict(GradebookView(student=""))}
-    for _ in run(request, nbformat.writes(nb).encode(), None):
+    for _ in run(PageRequest("", GradebookView(student="")), nbformat.writes(nb).encode(), None):
         pass
 
 
-def prepare(request: dict[str, Any], place: Path) -> None:
+def prepare(request: PageRequest, place: Path) -> None:
     """Do nothing: a page takes no further rights."""
 
 
-def run(request: dict[str, Any], data: bytes, about: None) -> Iterator[dict[str, Any]]:
-    """Make the page of a graded notebook; yields one message, {"page": text}.
-
-    request  `ids`: nbgrader's names of assignment, notebook and student; `known`: the gradebook's data, as JSON
-    """
+def run(request: PageRequest, data: bytes, ready: None) -> Iterator[RenderedPage]:
+    """Make the page of a graded notebook; yields one message."""
     nb = nbformat.reads(data.decode(), as_version=4)
     for cell in nb.cells:
         if nbgrader_metadata(cell).get("locked"):
             cell.source = visible(cell.source)
-    page = FeedbackPage.of(nb, request["ids"], GradebookView.from_json(request["known"]))
-    yield {"page": normalise_headings(_environment().get_template(TEMPLATE).render(page=page))}
+    page = FeedbackPage.of(nb, request.notebook, request.known)
+    yield RenderedPage(normalise_headings(_environment().get_template(TEMPLATE).render(page=page)))
 
 
 @dataclass(frozen=True)
@@ -138,7 +134,7 @@ class FeedbackPage:
     code_styles: Markup
 
     @classmethod
-    def of(cls, nb: NotebookNode, ids: dict[str, Any], known: GradebookView) -> FeedbackPage:
+    def of(cls, nb: NotebookNode, name: str, known: GradebookView) -> FeedbackPage:
         record, pictures = nb.metadata.get(RECORD, {}), all_pictures(nb.cells)
         for cell in filter(answered_question, nb.cells):
             cell["attachments"] = pictures  # which are in a cell below
@@ -146,8 +142,8 @@ class FeedbackPage:
         cells = [_cell(cell, known) for cell in shown]
         exercises = [cell.exercise for cell in cells if cell.exercise is not None]
         return cls(
-            title=known.title or title_of(c.source for c in nb.cells if c.cell_type == "markdown") or ids["notebook"],
-            lesson=ids["notebook"],
+            title=known.title or title_of(c.source for c in nb.cells if c.cell_type == "markdown") or name,
+            lesson=name,
             student=known.student,
             earned=max(0.0, sum(e.earned for e in exercises) - known.late_penalty),
             points=sum(e.points for e in exercises),

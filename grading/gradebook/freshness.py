@@ -14,7 +14,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
-from grading.judge.start_judge import Job
+from grading.judge.job import GradeRequest, Job
 from grading.notebooks.released import ReleasedNotebook
 
 from .accommodations import accommodations
@@ -26,7 +26,7 @@ NOT_YET = "it was not graded yet"
 NO_FILE = "its graded notebook was changed"
 
 
-class WorkSource(Protocol):
+class JobSettings(Protocol):
     """The settings for grading a lesson.
 
     `JudgedExecute` with the course's configuration implements it.
@@ -37,7 +37,7 @@ class WorkSource(Protocol):
     @property
     def secret(self) -> str: ...
 
-    def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Job: ...
+    def job(self, lesson: str, released: ReleasedNotebook) -> Job[GradeRequest]: ...
 
 
 class LessonFreshness:
@@ -50,7 +50,7 @@ class LessonFreshness:
     """
 
     def __init__(
-        self, coursedir: CourseDirectory, execute: WorkSource, lesson: str, student: str = "", notebook: str = ""
+        self, coursedir: CourseDirectory, execute: JobSettings, lesson: str, student: str = "", notebook: str = ""
     ) -> None:
         self.coursedir, self.execute, self.lesson, self.notebook = coursedir, execute, lesson, notebook or lesson
         self.penalties = AssignLatePenalties(config=execute.config)
@@ -84,22 +84,22 @@ class LessonFreshness:
         """Which inputs have changed since this grade was made, as phrases."""
         return differences(stored.made_of, self.grade_inputs(stored.student))
 
-    def job(self) -> Job:
+    def job(self) -> Job[GradeRequest]:
         """A judge's job for one submission, with the current graders and settings."""
-        return self.execute.work(self.lesson, self.released)
+        return self.execute.job(self.lesson, self.released)
 
     @property
     def graders(self) -> str:
-        return str(self._work.about["graders"])
+        return str(self._first_job.request.lesson.graders)
 
     @cached_property
-    def _work(self) -> Job:
+    def _first_job(self) -> Job[GradeRequest]:
         return self.job()
 
     @cached_property
     def lesson_inputs(self) -> dict[str, str]:
         """The current inputs that the lesson's grades share (`grade_inputs.lesson_inputs`)."""
-        return lesson_inputs(self._work)
+        return lesson_inputs(self._first_job)
 
     def _late(self, student: str) -> str:
         """Inputs of a late penalty, besides the time of submission."""

@@ -19,7 +19,7 @@ from nbgrader.utils import notebook_hash
 from course.outline import FILE as OUTLINE
 from grading.course_dir.fingerprints import Packages
 from grading.errors import Unreadable
-from grading.judge.start_judge import GRADERS, Job
+from grading.judge.job import GRADERS, GradeRequest, Job
 from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox.policy import to_dict
 
@@ -40,18 +40,18 @@ ATTEMPT = "attempt"  # names a submission of nbgrader's exchange, as its feedbac
 MAX_SECRET = 1000  # bytes; nbgrader's has 128
 
 
-def lesson_inputs(work: Job) -> dict[str, str]:
+def lesson_inputs(job: Job[GradeRequest]) -> dict[str, str]:
     """The inputs that all grades of a lesson share, by keys of WORDS.
 
     Call it before grading begins: if an input changes during it, the next run grades again.
     """
-    request = work.request
-    settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
+    request, lesson = job.request, job.request.lesson
+    settings = {key: getattr(request, key) for key in ("sandboxed", "limits", "cell_seconds", "notebook_seconds")}
     return {
-        "graders": graders_fingerprint(Path(work.about["graders"])),
-        "release": _digest(request["released"], _files(work.root / "release" / request["lesson"])),
-        "seed": _digest(request["seed"]),
-        "settings": _digest(settings, to_dict(work.policy)),
+        "graders": graders_fingerprint(lesson.graders),
+        "release": _digest(request.released.to_json(), _files(job.root / "release" / lesson.name)),
+        "seed": _digest(lesson.seed),
+        "settings": _digest({**settings, "device": lesson.device}, to_dict(job.policy)),
         "version": version("attention-course-teach"),
     }
 

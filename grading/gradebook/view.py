@@ -15,8 +15,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 
 from grading.exercises.question import Question
-from grading.judge.gradebook_view import CellGrade, GradebookView, title_of
-from grading.notebooks.cells import grade_id
+from grading.judge.job import CellGrade, GradebookView
+from grading.notebooks.cells import grade_id, title_of
 from grading.notebooks.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
 
 from .answer_marks import chosen_items

@@ -7,7 +7,8 @@ The coordinator, which has the gradebook, reads nothing that a student wrote.
      roster         notebook, verdicts     sanitizes
 
 `start_judge` is the coordinator's side, `server` the warm process that judges are forked from, `confinement` what a
-judge gives up before it reads. `grade_notebook` grades a submission, and `kernel` runs the student's kernel.
+judge gives up before it reads. `job` has what a judge is asked, `messages` what it answers. `grade_notebook` grades a
+submission, and `kernel` runs the student's kernel.
 
 `grade` is separate: instructors import it from here to grade one exercise in their own notebook.
 """

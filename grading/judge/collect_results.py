@@ -21,11 +21,12 @@ from grading.notebooks.cells import RECORD, exercise_of
 from grading.notebooks.verdict_cell import has_verdict, is_autograded, points_of, write_verdict
 
 from ..notebooks import sanitize_markdown
-from ..notebooks.released import ReleasedNotebook
 from ..notebooks.repair import repair
 from ..notebooks.submitted_file import resolve, unreadable_notebook
 from . import start_judge
-from .start_judge import Job, JudgeProcess
+from .job import GradeRequest, Job
+from .messages import CellOutputs, CellVerdict, SanitizedNotebook
+from .start_judge import JudgeProcess
 
 TRIES = 3  # judges per submission that may be lost
 ROUNDING = 1e-6  # in a sum of points
@@ -41,8 +42,8 @@ class SubmissionRun:
     Raises SubmissionNotGraded if the last one is lost too.
     """
 
-    def __init__(self, work: Job, file: str | Path, max_bytes: int) -> None:
-        self._work, self._file, self._max_bytes = work, file, max_bytes
+    def __init__(self, job: Job[GradeRequest], file: str | Path, max_bytes: int) -> None:
+        self._job, self._file, self._max_bytes = job, file, max_bytes
         self._tries = TRIES
         self._judge: JudgeProcess | None = None
         self._messages = self._judge_messages()
@@ -54,13 +55,14 @@ class SubmissionRun:
         """
         try:
             for message in self._messages:
-                if "notebook" in message:
-                    nb: NotebookNode = nbformat.from_dict(message["notebook"])
+                if isinstance(message, SanitizedNotebook):
+                    nb: NotebookNode = nbformat.from_dict(message.notebook)
                     break
             else:
                 raise SubmissionNotGraded("its judge returned no notebook")
         except (Unreadable, JudgeFailed) as error:
-            nb = unread(self._work, str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}.")
+            why = str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}."
+            nb = unread_notebook(self._job, why)
         if "unreadable" in nb.metadata[RECORD]:
             self.close()
         return nb
@@ -75,9 +77,8 @@ class SubmissionRun:
         diagnosed: set[str] = set()
         try:
             for message in self._messages:
-                cell = cells.get(str(message.get("cell", "")))
-                if cell is not None:
-                    diagnosed |= _apply(cell, message, seed)
+                if isinstance(message, CellOutputs | CellVerdict) and message.cell in cells:
+                    diagnosed |= _apply(cells[message.cell], message, seed)
         except JudgeFailed as error:
             LOG.error("The judge %s: the exercises that it had not judged are left to a person.", error)
             return diagnosed, f"the judge {error}"
@@ -91,11 +92,11 @@ class SubmissionRun:
             self._judge.close()
             self._judge = None
 
-    def _judge_messages(self) -> Iterator[dict[str, Any]]:
+    def _judge_messages(self) -> Iterator[Any]:
         while True:
             self._tries -= 1
             try:
-                self._judge = JudgeProcess(self._work, resolve(self._file, self._max_bytes), self._max_bytes)
+                self._judge = JudgeProcess(self._job, resolve(self._file, self._max_bytes), self._max_bytes)
                 yield from self._judge.messages()
                 return
             except SubmissionNotGraded as error:
@@ -105,10 +106,10 @@ class SubmissionRun:
                 LOG.warning("%s: begun again", error)
 
 
-def unread(work: Job, why: str) -> NotebookNode:
+def unread_notebook(job: Job[GradeRequest], why: str) -> NotebookNode:
     """The lesson's own cells, with the reason why a submission cannot be read."""
     nb = unreadable_notebook(why)
-    repair(nb, ReleasedNotebook.from_json(work.request["released"]))
+    repair(nb, job.request.released)
     return nb
 
 
@@ -119,13 +120,13 @@ def mark_for_manual_grading(nb: NotebookNode, why: str, sandboxed: bool) -> None
             _write(cell, needs_a_person(exercise_of(cell), points_of(cell), why, sandboxed=sandboxed))
 
 
-def _apply(cell: NotebookNode, message: dict[str, Any], seed: str) -> set[str]:
-    if not is_autograded(cell):
-        cell.outputs = nbformat.from_dict([output for output in message.get("outputs") or () if output])
-        count = message.get("count")
-        cell.execution_count = count if isinstance(count, int) else None
+def _apply(cell: NotebookNode, message: CellOutputs | CellVerdict, seed: str) -> set[str]:
+    if isinstance(message, CellOutputs):
+        if not is_autograded(cell):
+            cell.outputs = nbformat.from_dict([output for output in message.outputs if output])
+            cell.execution_count = message.count
         return set()
-    verdict = write_bounded(cell, message.get("verdict"), seed)
+    verdict = write_bounded(cell, message.verdict, seed) if is_autograded(cell) else None
     return {verdict.exercise} if verdict is not None and verdict.status in DIAGNOSED else set()
 
 

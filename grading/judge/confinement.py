@@ -26,7 +26,7 @@ SPARE = 5  # seconds of CPU time beyond the limit, so that the server ends the j
 COUNTS = "/sys/fs/cgroup"  # where the kernels' fork server, which is in this tree too, counts what they use
 
 
-def of_the_course(root: Path) -> list[Path]:
+def course_folders(root: Path) -> list[Path]:
     """The folders of the course directory that judges see, if they exist."""
     return [root / name for name in ("grader_tests", "source", "release") if (root / name).is_dir()]
 
@@ -34,7 +34,7 @@ def of_the_course(root: Path) -> list[Path]:
 def tree_for(root: Path, kernels: dict[str, Any]) -> dict[str, Any]:
     """Paths that judges see, as in `filesystem.plan`: their kernels' files plus ours."""
     packages = [str(Path(package.__file__ or "").resolve().parent) for package in (course, grading)]
-    ours = [*packages, *map(str, of_the_course(root))]
+    ours = [*packages, *map(str, course_folders(root))]
     return {
         **kernels,
         "shown": [*kernels["shown"], *(path for path in ours if path not in kernels["shown"])],
@@ -47,7 +47,7 @@ def tree_for(root: Path, kernels: dict[str, Any]) -> dict[str, Any]:
 
 def mount_private_tmp(policy: Policy) -> None:
     """Enter new namespaces and mount an empty /tmp that ends with them."""
-    linux.unshare(linux.APART)
+    linux.unshare(linux.NAMESPACES)
     options = f"mode=1777,size={policy.disk},nr_inodes={policy.files}"
     linux.mount("judge", filesystem.TEMPORARY, "tmpfs", linux.NOSUID | linux.NODEV, options)
     filesystem.restore_shadowed_mounts()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import gc
 import importlib
-import json
 import logging
 import os
 import select
@@ -31,10 +30,11 @@ from typing import Any
 
 from grading.errors import Unreadable
 from grading.sandbox import contained, filesystem, linux, processes, server_process
-from grading.sandbox.policy import CONTAINED, Policy, SandboxLost, SandboxUnavailable
+from grading.sandbox.policy import CONTAINED, SandboxLost, SandboxUnavailable
 
 from ..notebooks.submitted_file import open_error
-from . import framing
+from . import messages
+from .job import REQUESTS, StartJudge, SubmittedFile
 
 MESSAGE = 1 << 16
 LOOK_EVERY = 0.2  # seconds between two looks at a judge's usage
@@ -47,7 +47,7 @@ def main(
     control: socket.socket,
     seen: dict[str, Any] | None,
     files: dict[str, Any] | None,
-    forked: server_process.Forked | None,
+    forked: server_process.ForkedServer | None,
 ) -> None:
     """Serve the coordinator at the other end of socket `control`; does not return.
 
@@ -65,11 +65,9 @@ def main(
 class _Child:
     """A judge as the server sees it: its process, report socket and limits."""
 
-    def __init__(
-        self, pid: int, line: socket.socket, request: dict[str, Any], box: contained.Box | None = None
-    ) -> None:
+    def __init__(self, pid: int, line: socket.socket, order: StartJudge, box: contained.Box | None = None) -> None:
         self.pid, self.line, self.box = pid, line, box
-        self.policy, self.wall = Policy(**request["policy"]), float(request["wall"])
+        self.policy, self.wall = order.policy, order.wall
         self.begun, self.present = time.monotonic(), _memory(os.getpid())
         self.decided = ""
 
@@ -100,8 +98,8 @@ class _Child:
         pid, status, usage = os.wait4(self.pid, 0 if block else os.WNOHANG)
         if not pid:
             return False
-        code, spent = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
-        if code < 0 and spent > self.policy.cpu_seconds - 0.1:
+        code = os.waitstatus_to_exitcode(status)
+        if code < 0 and usage.ru_utime + usage.ru_stime > self.policy.cpu_seconds - 0.1:
             self.decided = self.decided or self.out_of_time
         if -code in CRASHES:
             self.decided = self.decided or f"crashed: {CRASHES[-code]}"
@@ -110,7 +108,7 @@ class _Child:
         if self.box:
             contained.end_box(self.box)
         with suppress(OSError):
-            self.line.send(json.dumps({"code": code, "decided": self.decided, "cpu_seconds": spent}).encode())
+            self.line.send(messages.encode(messages.JudgeEnded(code, self.decided)))
         self.line.close()
         return True
 
@@ -123,7 +121,7 @@ class _Server:
         control: socket.socket,
         seen: dict[str, Any] | None,
         files: dict[str, Any] | None,
-        forked: server_process.Forked | None,
+        forked: server_process.ForkedServer | None,
     ) -> None:
         self.control, self.files, self.confined = control, files, files is not None
         self.seen = seen if seen and seen["level"] == CONTAINED else None
@@ -156,16 +154,16 @@ class _Server:
             if self.kernels:
                 self.kernels.close()
             raise ConnectionResetError("the coordinator is gone")
-        request = json.loads(message)
-        if request["kernels"] and (self.kernels is None or not self.kernels.alive):
+        order = messages.decode(message, (StartJudge,))
+        if order.kernels and (self.kernels is None or not self.kernels.alive):
             starting = Thread(target=self._start_kernels)
             starting.start()
-            task = self._preload(request)
+            task = self._preload(order)
             starting.join()
         else:
-            task = self._preload(request)
+            task = self._preload(order)
         if descriptors:
-            self.start(request, descriptors, task)
+            self.start(order, descriptors, task)
 
     def _start_kernels(self) -> None:
         from grading.sandbox import launch
@@ -178,39 +176,40 @@ class _Server:
         except OSError as error:
             self.kernels, self.unavailable = None, SandboxUnavailable(f"The sandbox did not start: {error}")
 
-    def _preload(self, request: dict[str, Any]) -> ModuleType:
+    def _preload(self, order: StartJudge) -> ModuleType:
         """Import the task's module and let it compute what takes long."""
-        task = importlib.import_module(request["task"])
+        task = importlib.import_module(order.task)
         with suppress(Exception):  # an author's error: the judge meets it again and reports it
-            task.warm(request["about"])
+            task.warm(order.lesson)
         gc.collect()
         gc.freeze()  # memory that is never collected is never written, so judges share it
         return task
 
-    def start(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
+    def start(self, order: StartJudge, descriptors: list[int], task: ModuleType) -> None:
         line, *others = descriptors
         report_socket = socket.socket(fileno=line)
-        failed, box = "", None
-        if request["kernels"] and self.unavailable:
-            failed = json.dumps({"unavailable": [self.unavailable.missing, self.unavailable.remedy]})
+        failed: messages.NoSandbox | messages.NotStarted | None = None
+        box = None
+        if order.kernels and self.unavailable:
+            failed = messages.NoSandbox(self.unavailable.missing, self.unavailable.remedy)
         else:
             try:
                 if self.seen:
                     box = contained.make_box(self.seen["directory"])
-                pid = self._fork(box) if request["kernels"] else os.fork()
+                pid = self._fork(box) if order.kernels else os.fork()
             except OSError as error:
-                failed = json.dumps({"failed": f"fork: {error.strerror or error}"})
+                failed = messages.NotStarted(f"fork: {error.strerror or error}")
                 if box:
                     contained.end_box(box)
             else:
                 if pid == 0:
-                    self._run_child(request, others, task, box)
-                self.judges.append(_Child(pid, report_socket, request, box))
+                    self._run_child(order, others, task, box)
+                self.judges.append(_Child(pid, report_socket, order, box))
         for descriptor in others:
             os.close(descriptor)
         if failed:
             with suppress(OSError):
-                report_socket.send(failed.encode())
+                report_socket.send(messages.encode(failed))
             report_socket.close()
 
     def _fork(self, box: contained.Box | None) -> int:
@@ -219,7 +218,7 @@ class _Server:
         return launch.fork_lending(self.kernels, box.path if box else tempfile.gettempdir())
 
     def _run_child(
-        self, request: dict[str, Any], descriptors: list[int], task: ModuleType, box: contained.Box | None
+        self, order: StartJudge, descriptors: list[int], task: ModuleType, box: contained.Box | None
     ) -> None:
         """Run as a judge; does not return."""
         try:
@@ -232,10 +231,9 @@ class _Server:
             for other in self.judges:
                 other.line.close()
             answers = socket.socket(fileno=descriptors[0])
-            arguments = framing.Reader(answers).next()
             with suppress(OSError):  # the coordinator may have closed the connection
-                for message in self._messages(request, arguments, descriptors[1], answers, task, box):
-                    framing.send(answers, message)
+                for message in self._messages(order, descriptors[1], answers, task, box):
+                    messages.send(answers, message)
         finally:
             os._exit(0)
 
@@ -251,18 +249,14 @@ class _Server:
                 yield place
 
     def _messages(
-        self,
-        request: dict[str, Any],
-        arguments: dict[str, Any],
-        folder: int,
-        answers: socket.socket,
-        task: ModuleType,
-        box: contained.Box | None,
-    ) -> Iterator[dict[str, Any]]:
+        self, order: StartJudge, folder: int, answers: socket.socket, task: ModuleType, box: contained.Box | None
+    ) -> Iterator[Any]:
         try:
-            opened = open_file(folder, arguments["name"])
+            coordinator = messages.Reader(answers, (SubmittedFile, *REQUESTS))
+            file, request = coordinator.next(), coordinator.next()
+            opened = open_file(folder, file.name)
             os.close(folder)
-            policy = Policy(**request["policy"])
+            policy = order.policy
             if self.confined:
                 from . import confinement
 
@@ -271,10 +265,10 @@ class _Server:
                 else:
                     confinement.mount_private_tmp(policy)
             with self._private_directory() as place:
-                ready = task.prepare(arguments, Path(place))
+                ready = task.prepare(request, Path(place))
                 if self.confined:
                     kept = [answers.fileno()] if isinstance(opened, Unreadable) else [answers.fileno(), opened]
-                    if request["kernels"]:
+                    if order.kernels:
                         kept.append(self.kernels.control.fileno())
                     if box and self.seen:
                         confinement.show_to_kernel(Path(place))
@@ -282,18 +276,19 @@ class _Server:
                     else:
                         confinement.drop_rights(policy, kept)
                 _log_to(answers)
-                yield from task.run(arguments, read_file(opened, arguments["max_bytes"]), ready)
-            yield {"done": True}
+                yield from task.run(request, read_file(opened, file.max_bytes), ready)
+            yield messages.Done()
         except Unreadable as reason:
-            yield {"unreadable": str(reason)}
+            yield messages.CannotRead(str(reason))
         except SandboxUnavailable as error:
-            yield {"unavailable": [error.missing, error.remedy]}
+            yield messages.NoSandbox(error.missing, error.remedy)
         except SandboxLost as error:
-            yield {"lost": str(error)}
+            yield messages.SandboxEnded(str(error))
         except MemoryError:
-            yield {"over": "ran out of memory"}
+            yield messages.OutOfMemory()
         except Exception as error:
-            yield {"error": f"{type(error).__name__}: {error}"[:2000], "trace": traceback.format_exc()[-10_000:]}
+            trace = traceback.format_exc()[-10_000:]
+            yield messages.GraderRaised(f"{type(error).__name__}: {error}"[:2000], trace)
 
 
 def open_file(folder: int, name: str) -> int | Unreadable:
@@ -336,7 +331,7 @@ class _Log(logging.Handler):
         self.left -= 1
         if self.left >= 0:
             with suppress(Exception):
-                framing.send(self.answers, {"log": [record.levelno, self.format(record)[:10_000]]})
+                messages.send(self.answers, messages.LogRecord(record.levelno, self.format(record)[:10_000]))
 
 
 def _log_to(answers: socket.socket) -> None:

@@ -21,7 +21,6 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
@@ -32,13 +31,12 @@ from grading.errors import JudgeFailed, MalformedMessage, SubmissionNotGraded, U
 from grading.safe_text import one_line
 from grading.sandbox import server_process
 from grading.sandbox.host_check import require
-from grading.sandbox.policy import CONTAINED, FULL, NONE, Policy, SandboxUnavailable, to_dict
+from grading.sandbox.policy import CONTAINED, SandboxUnavailable
 
-from . import framing
+from . import messages
+from .job import SHARED, Job, SubmittedFile
 
 IN_PROCESS = not hasattr(os, "fork")
-POLICY = Policy(memory=2 * 2**30, cpu_seconds=300, processes=64)
-GRADERS, SHARED = "grader_tests", "shared"
 SECRETS = (".grading-seed*", "gradebook.db")  # in the course directory, closed to judges too
 LOG = logging.getLogger(__name__)
 _START = (
@@ -60,61 +58,28 @@ _MESSAGE = 1 << 16
 _PATIENCE = 60.0  # seconds for a finished judge to end, which takes 0.1
 
 
-@dataclass(frozen=True)
-class Job:
-    """A judge's task.
-
-    task      full name of the module that does the work
-    root      course directory
-    request   argument of the module's `prepare` and `run`
-    about     argument of the module's `warm`
-    level     how the judge is confined; kernels: whether it may start sandboxed kernels, which requires that it is
-    private   at the level `contained`, more paths that no kernel may read or change
-    policy    limits of the judge; wall: wall-clock limit in seconds
-    """
-
-    task: str
-    root: Path
-    request: dict[str, Any] = field(default_factory=dict)
-    about: dict[str, Any] = field(default_factory=dict)
-    level: str = FULL
-    kernels: bool = False
-    policy: Policy = POLICY
-    wall: float = 600.0
-    private: tuple[str, ...] = ()
-
-    @property
-    def confined(self) -> bool:
-        return self.level != NONE
-
-    def line(self) -> bytes:
-        """The message that asks the server for this job."""
-        fields = {"task": self.task, "about": self.about, "kernels": self.kernels}
-        return json.dumps({**fields, "policy": to_dict(self.policy), "wall": self.wall}).encode()
-
-
 class JudgeProcess:
     """One judge working on one file.
 
     Raises Unreadable, SandboxUnavailable or SubmissionNotGraded.
     """
 
-    def __init__(self, work: Job, file: Path, max_bytes: int) -> None:
-        self.done, self._confined = False, work.confined
-        request = {**work.request, "name": file.name, "max_bytes": max_bytes}
+    def __init__(self, job: Job[Any], file: Path, max_bytes: int) -> None:
+        self.done, self._confined = False, job.confined
         if IN_PROCESS:
-            self._incoming = _in_process(work, request, file)
+            self._incoming = _in_process(job, file)
             return
-        server = server_for(work)
+        server = server_for(job)
         answers, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self._line, its_line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            server.start(work, [its_line.fileno(), theirs.fileno(), folder])
+            server.start(job, [its_line.fileno(), theirs.fileno(), folder])
             theirs.close()
             its_line.close()
             with suppress(OSError):  # the judge did not start: the server reports why
-                framing.send(answers, request)
+                messages.send(answers, SubmittedFile(file.name, max_bytes))
+                messages.send(answers, job.request)
         except OSError as error:
             raise SubmissionNotGraded(f"its judge could not be started: {error.strerror}") from error
         finally:
@@ -124,28 +89,28 @@ class JudgeProcess:
         self._answers = answers
         self._incoming = self._messages(answers)
 
-    def messages(self) -> Iterator[dict[str, Any]]:
-        """Yield the judge's messages until it is done. Also raises JudgeFailed."""
+    def messages(self) -> Iterator[Any]:
+        """Yield what the judge returns until it is done. Also raises JudgeFailed."""
         for message in self._incoming:
-            if "done" in message:
-                self.done = True
-                return
-            if "log" in message:
-                level, text = message["log"]
-                LOG.log(int(level), "%s", "\n".join(map(one_line, str(text).splitlines())))
-            elif "unreadable" in message:
-                raise Unreadable(str(message["unreadable"]))
-            elif "unavailable" in message:
-                raise SandboxUnavailable(*map(str, message["unavailable"]))
-            elif "lost" in message:
-                raise SubmissionNotGraded(str(message["lost"]))
-            elif "over" in message:
-                raise JudgeFailed(str(message["over"]))
-            elif "error" in message:
-                LOG.error("%s", "\n".join(map(one_line, str(message["trace"]).splitlines())))
-                raise JudgeFailed(f"failed: {one_line(str(message['error']))}")
-            else:
-                yield message
+            match message:
+                case messages.Done():
+                    self.done = True
+                    return
+                case messages.LogRecord(level, text):
+                    LOG.log(level, "%s", _printable(text))
+                case messages.CannotRead(why):
+                    raise Unreadable(why)
+                case messages.NoSandbox(missing, remedy):
+                    raise SandboxUnavailable(missing, remedy)
+                case messages.SandboxEnded(why):
+                    raise SubmissionNotGraded(why)
+                case messages.OutOfMemory():
+                    raise JudgeFailed("ran out of memory")
+                case messages.GraderRaised(error, trace):
+                    LOG.error("%s", _printable(trace))
+                    raise JudgeFailed(f"failed: {one_line(error)}")
+                case _:
+                    yield message
         raise SubmissionNotGraded("its judge ended without a message")
 
     def close(self) -> None:
@@ -158,8 +123,8 @@ class JudgeProcess:
         self._line.close()
         self._answers.close()
 
-    def _messages(self, answers: socket.socket) -> Generator[dict[str, Any], None, None]:
-        reader = framing.Reader(answers)
+    def _messages(self, answers: socket.socket) -> Generator[Any, None, None]:
+        reader = messages.Reader(answers, messages.FROM_JUDGE)
         try:
             while True:
                 ready, _, _ = select.select([answers, self._line], [], [])
@@ -168,8 +133,6 @@ class JudgeProcess:
                 message = reader.next()
                 if message is None:
                     break
-                if not isinstance(message, dict):
-                    raise MalformedMessage("it sent something that is not a message")
                 yield message
         except MalformedMessage as error:
             raise JudgeFailed(f"was not understood: {error}") from None
@@ -179,35 +142,37 @@ class JudgeProcess:
 
     def _raise_why_ended(self) -> None:
         """Raise the error that fits the server's report on a judge that ended early."""
-        ended = {}
-        with suppress(OSError, ValueError):
-            ended = json.loads(self._line.recv(_MESSAGE) or b"{}")
-        if "unavailable" in ended:
-            raise SandboxUnavailable(*ended["unavailable"])
-        if ended.get("decided"):
-            raise JudgeFailed(ended["decided"])
-        code = ended.get("code", 0)
-        if code < 0:
-            raise SubmissionNotGraded(f"its judge was killed from outside ({signal.Signals(-code).name})")
-        raise SubmissionNotGraded(f"its judge was lost: {ended.get('failed', 'it ended for an unknown reason')}")
+        ended: Any = None
+        with suppress(OSError, MalformedMessage):
+            ended = messages.decode(self._line.recv(_MESSAGE), messages.FROM_SERVER)
+        match ended:
+            case messages.NoSandbox(missing, remedy):
+                raise SandboxUnavailable(missing, remedy)
+            case messages.NotStarted(why):
+                raise SubmissionNotGraded(f"its judge was lost: {why}")
+            case messages.JudgeEnded(_, decided) if decided:
+                raise JudgeFailed(decided)
+            case messages.JudgeEnded(code, _) if code < 0:
+                raise SubmissionNotGraded(f"its judge was killed from outside ({signal.Signals(-code).name})")
+        raise SubmissionNotGraded("its judge was lost: it ended for an unknown reason")
 
 
-class _Server:
+class _ServerHandle:
     """A running server of judges for one course."""
 
-    def __init__(self, work: Job) -> None:
-        self.kind, self.private = _kind_of(work), set(work.private)
-        self.read: dict[str, int] = dict(_graders_of(work))  # modification time of each grader file
+    def __init__(self, job: Job[Any]) -> None:
+        self.kind, self.private = _kind_of(job), set(job.private)
+        self.read: dict[str, int] = dict(_graders_of(job))  # modification time of each grader file
         environment, files, seen = {**os.environ, "OMP_NUM_THREADS": "1"}, None, None
-        if work.confined:
+        if job.confined:
             from grading.sandbox import contained, filesystem, launch
 
             from .confinement import tree_for
 
-            environment, files = launch.ENVIRONMENT, filesystem.plan((str(work.root), *work.private), work.level)
-            seen = tree_for(work.root, files)
-            if work.level == CONTAINED:
-                secrets = (str(path) for name in SECRETS for path in work.root.glob(name))
+            environment, files = launch.ENVIRONMENT, filesystem.plan((str(job.root), *job.private), job.level)
+            seen = tree_for(job.root, files)
+            if job.level == CONTAINED:
+                secrets = (str(path) for name in SECRETS for path in job.root.glob(name))
                 contained.demand_privacy(files, seen["for_judges"], secrets)
         self.directory = tempfile.mkdtemp(prefix="judges-")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -216,7 +181,7 @@ class _Server:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", code],
                 env=environment,
-                cwd="/" if work.confined else None,
+                cwd="/" if job.confined else None,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -224,12 +189,12 @@ class _Server:
                 start_new_session=True,
             )
             theirs.close()
-            kernels = files["python_path"] if files and work.kernels else None
+            kernels = files["python_path"] if files and job.kernels else None
             seen = seen and {**seen, "directory": self.directory}
             answer = self._set_up({"tree": seen, "directory": self.directory, "kernels": kernels})
             if "ready" in answer:
                 home = os.path.expanduser("~")  # Python looks for user packages there
-                own = {**_ENVIRONMENT, "HOME": home} if work.confined else None
+                own = {**_ENVIRONMENT, "HOME": home} if job.confined else None
                 with suppress(OSError):  # it has ended: the next request for a judge reports it
                     self.control.send(json.dumps({"path": _module_path(), "environment": own, "files": files}).encode())
             else:
@@ -246,53 +211,53 @@ class _Server:
         answer: dict[str, Any] = {}
         with suppress(OSError, ValueError):
             self.control.send(json.dumps(setup).encode())
-            if server_process.answers(self.control, self.process.pid):
+            if server_process.wait_for_answer(self.control, self.process.pid):
                 answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
         return answer
 
     @property
     def alive(self) -> bool:
-        return server_process.is_there(self.control)
+        return server_process.takes_requests(self.control)
 
-    def serves(self, work: Job) -> bool:
-        """Whether its judges can do this work with the current graders."""
-        now = _graders_of(work)
-        return (self.kind == _kind_of(work) and self.private >= set(work.private)) and all(
+    def serves(self, job: Job[Any]) -> bool:
+        """Whether its judges can do this job with the current graders."""
+        now = _graders_of(job)
+        return (self.kind == _kind_of(job) and self.private >= set(job.private)) and all(
             self.read.setdefault(*file) == file[1] for file in now
         )
 
-    def start(self, work: Job, descriptors: list[int]) -> None:
+    def start(self, job: Job[Any], descriptors: list[int]) -> None:
         """Start a judge; without descriptors, only preload. Raises OSError."""
-        socket.send_fds(self.control, [work.line()], descriptors)
+        socket.send_fds(self.control, [messages.encode(job.start())], descriptors)
 
     def close(self) -> None:
         """End the server and everything it started."""
         server_process.end(self.control, self.process, self.directory)
 
 
-_running: list[_Server] = []  # at most one
+_running: list[_ServerHandle] = []  # at most one
 _starting, _stopped = Lock(), Event()
 
 
-def server_for(work: Job) -> _Server:
-    """A server for this work. Raises SandboxUnavailable or SubmissionNotGraded."""
+def server_for(job: Job[Any]) -> _ServerHandle:
+    """A server for this job. Raises SandboxUnavailable or SubmissionNotGraded."""
     with _starting:
         if _stopped.is_set():
             raise SubmissionNotGraded("grading was stopped")
-        if _running and not (_running[0].serves(work) and _running[0].alive):
+        if _running and not (_running[0].serves(job) and _running[0].alive):
             close()
         if not _running:
-            if work.confined:
-                require(work.level)
-            _running.append(_Server(work))
+            if job.confined:
+                require(job.level)
+            _running.append(_ServerHandle(job))
         return _running[0]
 
 
-def make_ready(work: Job) -> None:
-    """Have a server preload what the work needs, in the background."""
+def make_ready(job: Job[Any]) -> None:
+    """Have a server preload what the job needs, in the background."""
     if not IN_PROCESS:
         with suppress(OSError, SandboxUnavailable, SubmissionNotGraded):  # the next request for a judge reports it
-            server_for(work).start(work, [])
+            server_for(job).start(job, [])
 
 
 def stop() -> None:
@@ -332,26 +297,25 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def _kind_of(work: Job) -> tuple[Any, ...]:
-    """Key of the server that can do this work.
+def _kind_of(job: Job[Any]) -> tuple[Any, ...]:
+    """Key of the server that can do this job.
 
     One server serves one course and, if confined, sees only the folders that it mounted at its start.
     """
-    if not work.confined:
-        return work.level, work.root
-    from .confinement import of_the_course
+    if not job.confined:
+        return job.level, job.root
+    from .confinement import course_folders
 
     shown = []
-    for path in of_the_course(work.root):
+    for path in course_folders(job.root):
         with suppress(FileNotFoundError):  # deleted just now
             shown.append(os.stat(path))
-    return work.level, work.root, *((found.st_dev, found.st_ino) for found in shown)
+    return job.level, job.root, *((found.st_dev, found.st_ino) for found in shown)
 
 
-def _graders_of(work: Job) -> list[tuple[str, int]]:
+def _graders_of(job: Job[Any]) -> list[tuple[str, int]]:
     """The lesson's grader files, with their modification times."""
-    graders = Path(work.about["graders"]) if "graders" in work.about else None
-    folders = [graders, graders.parent / SHARED] if graders else []
+    folders = [job.lesson.graders, job.lesson.graders.parent / SHARED] if job.lesson else []
     return [(str(file), file.stat().st_mtime_ns) for folder in folders for file in folder.rglob("*.py")]
 
 
@@ -361,16 +325,20 @@ def _module_path() -> list[str]:
     return list(dict.fromkeys([*(os.path.abspath(path) for path in sys.path if path), *ours]))
 
 
-def _in_process(work: Job, request: dict[str, Any], file: Path) -> Generator[dict[str, Any], None, None]:
-    task = importlib.import_module(work.task)
+def _printable(text: str) -> str:
+    return "\n".join(map(one_line, text.splitlines()))
+
+
+def _in_process(job: Job[Any], file: Path) -> Generator[Any, None, None]:
+    task = importlib.import_module(job.request.task)
     with tempfile.TemporaryDirectory(prefix="judge-") as place:
-        ready = task.prepare(request, Path(place))
+        ready = task.prepare(job.request, Path(place))
         try:
-            yield from task.run(request, file.read_bytes(), ready)
-            yield {"done": True}
+            yield from task.run(job.request, file.read_bytes(), ready)
+            yield messages.Done()
         except OSError as error:
-            yield {"unreadable": f"The file could not be opened ({error.strerror})."}
+            yield messages.CannotRead(f"The file could not be opened ({error.strerror}).")
         except (SandboxUnavailable, GeneratorExit):
             raise
         except Exception as error:
-            yield {"error": f"{type(error).__name__}: {error}", "trace": ""}
+            yield messages.GraderRaised(f"{type(error).__name__}: {error}", "")

@@ -23,7 +23,7 @@ from grading.course_dir.lesson_marks import points_asked
 from grading.course_dir.seeds import course_seed, lesson_seed, seed_id
 from grading.gradebook.freshness import LessonFreshness
 from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading
-from grading.judge.start_judge import GRADERS, POLICY, Job
+from grading.judge.job import GRADERS, POLICY, GradedLesson, GradeRequest, Job
 from grading.notebooks.cells import RECORD
 from grading.notebooks.released import ReleasedNotebook
 from grading.sandbox.host_check import strongest
@@ -67,38 +67,23 @@ class JudgedExecute(Execute):
 
     root = Unicode("", help="The course's directory, if there is no converter to ask.")
 
-    def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Job:
-        """The job of judging one submission; without `released`, of preparing for many."""
+    def job(self, lesson: str, released: ReleasedNotebook) -> Job[GradeRequest]:
+        """The job of grading one submission. released: may be empty if the judge is only to prepare for many."""
         root, policy = self._root(), Policy(**{**to_dict(POLICY), **self.judge_limits})
-        graders = str(root / GRADERS / lesson)
-        seed = lesson_seed(self.secret, lesson)
         change = load_course_file(root).change(lesson)
         change = replace(change, points=change.points | points_asked(root, lesson, change))
-        about = {
-            "graders": graders,
-            "change": change.to_json(),
-            "seed": seed,
-            "device": self._device,
-            "mistaken": sorted(warm_mistakes[graders]),
-        }
-        request = {
-            "root": str(root),
-            "lesson": lesson,
-            "graders": graders,
-            "change": change.to_json(),
-            "seed": seed,
-            "device": self._device,
-            "sandboxed": not self.unsandboxed,
-            "level": self.level,
-            "limits": dict(self.limits),
-            "cell_seconds": float(self.timeout or 30),
-            "notebook_seconds": self.notebook_seconds,
-            "released": released.to_json() if released else None,
-            "earlier_releases": past_releases(root, lesson)[1:],
-        }
+        mistaken = tuple(sorted(warm_mistakes[str(root / GRADERS / lesson)]))
+        request = GradeRequest(
+            GradedLesson(root, lesson, change, lesson_seed(self.secret, lesson), self._device, mistaken),
+            released,
+            past_releases(root, lesson)[1:],
+            self.level,
+            dict(self.limits),
+            cell_seconds=float(self.timeout or 30),
+            notebook_seconds=self.notebook_seconds,
+        )
         wall = PATIENCE * (self.notebook_seconds + policy.cpu_seconds)
-        task = "grading.judge.grade_notebook"
-        return Job(task, root, request, about, self.level, not self.unsandboxed, policy, wall)
+        return Job(request, root, self.level, policy, wall)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Write the results of the exporter's judge. Raises SubmissionNotGraded, SandboxUnavailable."""

@@ -20,7 +20,7 @@ from traitlets import Bool
 from grading.errors import ExerciseError, RubricError, SubmissionNotGraded
 from grading.exercises.question import Question, load_questions
 from grading.exercises.rubric import with_edited_rubrics
-from grading.judge.start_judge import GRADERS
+from grading.judge.job import GRADERS
 from grading.safe_text import one_line
 
 from ..feedback.make_page import make_page
@@ -60,7 +60,7 @@ class FeedbackExporter(Exporter):
         folder, name = os.path.split(filename)
         output["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
         output["output_extension"] = self.file_extension
-        return make_page(self._root(), Path(filename), ids, known), output
+        return make_page(self._root(), Path(filename), ids["notebook"], known), output
 
     def _questions(self, lesson: str) -> dict[str, Question]:
         """The lesson's written questions; none, with a warning, if one cannot be read."""

@@ -30,6 +30,7 @@ from grading.errors import CourseLocked, NotHandedIn
 from grading.judge.collect_results import SubmissionRun
 from grading.judge.start_judge import make_ready
 from grading.notebooks.cells import RECORD
+from grading.notebooks.released import ReleasedNotebook
 from grading.notebooks.submitted_file import MAX_BYTES, unsafe_files
 from grading.safe_text import make_safe, one_line
 
@@ -85,9 +86,9 @@ class SubmissionExporter(NotebookExporter):
         """Get the sanitized notebook from a judge, which goes on grading in `self.judging`."""
         self.let_go()
         freshness = self._freshness(ids["assignment"], ids["notebook"])
-        released, self._made_of = freshness.released, freshness.grade_inputs(ids["student"])
-        work = JudgedExecute(parent=self).work(ids["assignment"], released)
-        self.judging = SubmissionRun(work, filename, self.max_bytes)
+        self._made_of = freshness.grade_inputs(ids["student"])
+        job = JudgedExecute(parent=self).job(ids["assignment"], freshness.released)
+        self.judging = SubmissionRun(job, filename, self.max_bytes)
         nb = self.judging.notebook()
         record = nb.metadata[RECORD]
         if note := note_on_choice(Path(filename), ids["notebook"]):
@@ -102,7 +103,7 @@ class SubmissionExporter(NotebookExporter):
         """Load judges' libraries and references while nbgrader prepares submissions."""
         lesson = getattr(self._coursedir, "assignment_id", "")
         if lesson and getattr(self.parent, "assignments", None):
-            make_ready(JudgedExecute(parent=self).work(lesson))
+            make_ready(JudgedExecute(parent=self).job(lesson, ReleasedNotebook([])))
 
     def let_go(self) -> None:
         """End the running judge, if there is one."""

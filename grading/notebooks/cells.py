@@ -9,7 +9,7 @@ Does not cover: what a cell's code does (`grading.grader.cell_code`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from grading.course_dir.lesson_marks import CHECK
@@ -49,3 +49,9 @@ def check_call(exercise: str) -> str:
 def visible(source: str) -> str:
     """A grade cell's text without its hidden tests."""
     return HIDDEN.sub("", source).rstrip()
+
+
+def title_of(texts: Iterable[str]) -> str:
+    """The first level-1 heading of Markdown texts, as plain text; "" if none."""
+    first = re.search(r"^#\s+(.+)$", "\n".join(texts), re.M)
+    return re.sub(r"[*`$]", "", first[1]).strip() if first else ""

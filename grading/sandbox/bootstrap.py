@@ -22,12 +22,12 @@ import traceback
 from contextlib import suppress
 from typing import Any
 
-from .server_process import Forked
+from .server_process import ForkedServer
 
 MESSAGE = 1 << 16
 
 
-def begin(descriptor: int) -> tuple[socket.socket, dict[str, Any] | None, dict[str, Any] | None, Forked | None]:
+def begin(descriptor: int) -> tuple[socket.socket, dict[str, Any] | None, dict[str, Any] | None, ForkedServer | None]:
     """Become what the messages at the socket `descriptor` ask for.
 
     Returns that socket, "tree" and "files" of the messages, and the fork server, if there is one.
@@ -73,15 +73,15 @@ def _move(control: socket.socket, arranged: dict[str, Any], directory: str) -> N
 
     linux.name_process("judges")
     if arranged["level"] == CONTAINED:
-        forkserver.apart(control, directory, None)
+        forkserver.enter_namespaces(control, directory, None)
         return
-    forkserver.apart(control, directory, linux.NEWNS | linux.NEWUTS | linux.NEWIPC | linux.NEWNET)
+    forkserver.enter_namespaces(control, directory, linux.NEWNS | linux.NEWUTS | linux.NEWIPC | linux.NEWNET)
     filesystem.build(arranged, directory)
     importlib.invalidate_caches()
     sys.path_importer_cache.clear()
 
 
-def _fork_server(control: socket.socket, path: list[str]) -> Forked:
+def _fork_server(control: socket.socket, path: list[str]) -> ForkedServer:
     """Import torch, and fork the fork server, which waits for its list of files."""
     from . import forkserver
 
@@ -103,4 +103,4 @@ def _fork_server(control: socket.socket, path: list[str]) -> Forked:
         finally:
             os._exit(1)
     theirs.close()
-    return Forked(pid, ours)
+    return ForkedServer(pid, ours)

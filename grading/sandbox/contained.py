@@ -229,6 +229,34 @@ def landlock_paths(shown: Iterable[str], private: Iterable[str]) -> tuple[list[s
     return whole, names
 
 
+@dataclass(frozen=True)
+class ContainedView:
+    """What a kernel sees at the level `contained`.
+
+    directory         of the server; each kernel's box is in it
+    library           where the package `course` is alone
+    readable, listed  paths that Landlock shows whole, or by their names only
+    """
+
+    directory: str
+    library: str
+    readable: list[str]
+    listed: list[str]
+
+    @classmethod
+    def of(cls, arranged: dict[str, Any], directory: str) -> ContainedView:
+        """Prepare the directory of a server for the arranged files, and use it for this process's own."""
+        library, own = f"{directory}/library", f"{directory}/server"
+        os.mkdir(library, 0o755)
+        os.mkdir(own, 0o700)
+        keep_temporary_files_in(own)
+        shown = [*arranged["shown"], library, "/proc"]
+        if arranged["course"]:
+            os.symlink(arranged["course"], f"{library}/course")
+            shown.append(arranged["course"])
+        return cls(directory, library, *landlock_paths(shown, arranged["private"]))
+
+
 def _is_below(path: str, other: str) -> bool:
     return path.startswith(other.rstrip("/") + "/")
 

@@ -44,18 +44,19 @@ def main(descriptor: int) -> None:
     linux.name_process("kernels")
     control = socket.socket(fileno=descriptor)
     setup = json.loads(control.recv(_MESSAGE))
-    shows: Shows | None = None
+    view: contained.ContainedView | None = None
     try:
         groups = cgroups.make()
         is_contained = setup["tree"]["level"] == CONTAINED
         # From another namespace of control groups, no kernel could be moved into one
-        apart(control, setup["directory"], None if is_contained else linux.APART & ~linux.NEWCGROUP, groups)
+        namespaces = None if is_contained else linux.NAMESPACES & ~linux.NEWCGROUP
+        enter_namespaces(control, setup["directory"], namespaces, groups)
         run_kernel_module = _read("kernel")  # it imports torch, and its file will be hidden
         if is_contained:
-            shows = Shows.of(setup["tree"], setup["directory"])
+            view = contained.ContainedView.of(setup["tree"], setup["directory"])
         else:
             filesystem.build(setup["tree"], setup["directory"])
-        _preload(setup["tree"], run_kernel_module, setup["ahead"], shows.library if shows else filesystem.LIBRARY)
+        _preload(setup["tree"], run_kernel_module, setup["ahead"], view.library if view else filesystem.LIBRARY)
         answer: dict[str, Any] = {"ready": True, "counted": sorted(groups.counted) if groups else []}
     except BaseException as error:
         answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
@@ -63,20 +64,22 @@ def main(descriptor: int) -> None:
     if "ready" in answer:
         try:
             with suppress(ConnectionError):
-                Server(control, groups, shows).run()
+                Server(control, groups, view).run()
         finally:
-            if shows:  # the outer process would do it, if nobody has killed it
-                contained.end_boxes(shows.directory)
+            if view:  # the outer process would do it, if nobody has killed it
+                contained.end_boxes(view.directory)
     os._exit(0)
 
 
-def apart(control: socket.socket, directory: str, namespaces: int | None, groups: cgroups.Groups | None = None) -> None:
-    """Continue as the first process of a new process namespace, in `namespaces`.
+def enter_namespaces(
+    control: socket.socket, directory: str, namespaces: int | None, groups: cgroups.Groups | None = None
+) -> None:
+    """Continue in a child that is the first process of its own process namespace, in `namespaces`.
 
-    The previous process waits for this one, removes `directory` and `groups`, and ends. If the system refuses a process
-    namespace, it reports that at `control` and ends. Raises OSError if the system refuses another namespace.
+    The parent waits for it, removes `directory` and `groups`, and ends. If the system refuses a process namespace, the
+    parent reports that at `control` and ends. Raises OSError if the system refuses another namespace.
 
-    Without `namespaces` (None: the level `contained`), the previous process also ends what is in `directory`.
+    Without `namespaces` (None: the level `contained`), the parent also ends the boxes in `directory`.
     """
     linux.fresh_keyring()
     try:
@@ -168,29 +171,6 @@ def _read_examples(lesson: str) -> None:
             gc.freeze()
 
 
-@dataclass(frozen=True)
-class Shows:
-    """At the level `contained`: where boxes are made, where `course` alone is, and what Landlock shows in kernels."""
-
-    directory: str
-    library: str
-    readable: list[str]
-    listed: list[str]
-
-    @classmethod
-    def of(cls, arranged: dict[str, Any], directory: str) -> Shows:
-        """Prepare the directory of a server for the arranged files, and use it for this process's own."""
-        library, own = f"{directory}/library", f"{directory}/server"
-        os.mkdir(library, 0o755)
-        os.mkdir(own, 0o700)
-        contained.keep_temporary_files_in(own)
-        shown = [*arranged["shown"], library, "/proc"]
-        if arranged["course"]:
-            os.symlink(arranged["course"], f"{library}/course")
-            shown.append(arranged["course"])
-        return cls(directory, library, *contained.landlock_paths(shown, arranged["private"]))
-
-
 @dataclass
 class _Child:
     """A kernel as the server sees it: its process, and the line to its client."""
@@ -212,8 +192,10 @@ class _Child:
 class Server:
     """Forks kernels, passes signals on, watches usage, and reports how they ended."""
 
-    def __init__(self, control: socket.socket, groups: cgroups.Groups | None, shows: Shows | None = None) -> None:
-        self.control, self.groups, self.shows = control, groups, shows
+    def __init__(
+        self, control: socket.socket, groups: cgroups.Groups | None, view: contained.ContainedView | None = None
+    ) -> None:
+        self.control, self.groups, self.view = control, groups, view
         self.kernels: dict[int, _Child] = {}
         self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self.waiting = selectors.DefaultSelector()
@@ -242,13 +224,12 @@ class Server:
         policy = Policy(**request["policy"])
         memory = policy.memory + _memory(os.getpid())
         group: cgroups.Group | None = None
-        given: kernel_process.Contained | None = None
+        box: contained.Box | None = None
         try:
             if self.groups:
                 group = self.groups.kernel(memory + policy.disk, policy.processes)
-            if self.shows:
-                box = contained.make_box(self.shows.directory)
-                given = kernel_process.Contained(box, self.shows.readable, self.shows.listed)
+            if self.view:
+                box = contained.make_box(self.view.directory)
             else:
                 linux.unshare(linux.NEWPID)  # only for the next child, which becomes its first process
             pid = os.fork()
@@ -256,18 +237,18 @@ class Server:
             pid = -1
             line.send(json.dumps({"failed": f"fork: {error}"}).encode())
         if pid == 0:
-            kernel_process.become_kernel(request, descriptors, group, given)
-        if not self.shows:
+            kernel_process.become_kernel(request, descriptors, group, box, self.view)
+        if not self.view:
             linux.setns(self.own_processes, linux.NEWPID)
         for descriptor in descriptors[1:]:
             os.close(descriptor)
         if pid < 0:
-            if given:
-                contained.end_box(given.box)
+            if box:
+                contained.end_box(box)
             if group:
                 group.remove()
             return line.close()
-        kernel = _Child(pid, os.pidfd_open(pid), line, policy, group, memory, given.box if given else None)
+        kernel = _Child(pid, os.pidfd_open(pid), line, policy, group, memory, box)
         self.kernels[pid] = kernel
         self.waiting.register(kernel.handle, selectors.EVENT_READ, lambda: self.ended(kernel))
         self.waiting.register(line, selectors.EVENT_READ, lambda: self.signal(kernel))

@@ -19,35 +19,29 @@ import stat
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from . import filesystem, linux, seccomp_landlock
 from .cgroups import Group
-from .contained import Box, keep_temporary_files_in
+from .contained import Box, ContainedView, keep_temporary_files_in
 from .policy import CHANNELS, Policy
 
 _QUIET = linux.NOSUID | linux.NODEV
 _EMPTY = "mode=000,size=4k"
 
 
-@dataclass(frozen=True)
-class Contained:
-    """The box of a kernel of the level `contained`, and the paths that Landlock shows it."""
-
-    box: Box
-    readable: list[str]
-    listed: list[str]
-
-
 def become_kernel(
-    request: dict[str, Any], descriptors: list[int], group: Group | None = None, contained: Contained | None = None
+    request: dict[str, Any],
+    descriptors: list[int],
+    group: Group | None = None,
+    box: Box | None = None,
+    view: ContainedView | None = None,
 ) -> None:
     """Confine this process, then serve as a kernel; does not return.
 
     `request` holds the `policy`; `descriptors` are the line to the grading process, the connection key, the listening
     sockets in the order of CHANNELS, and the directory of the kernel's files, if any; `group` is its control group, if
-    there is one; `contained` is there at that level only.
+    there is one; `box` and `view` are there at the level `contained` only.
     """
     line, secret, *rest = descriptors
     channels, directories = rest[: len(CHANNELS)], rest[len(CHANNELS) :]
@@ -59,9 +53,9 @@ def become_kernel(
             signal.signal(getattr(signal, name), handler)
         with open(secret, "rb") as stream:
             key = stream.read()
-        if contained:
-            places = contained.box.work, contained.box.temporary
-            confine_as_user(policy, directories, [line, *channels], group, contained)
+        if box and view:
+            places = box.work, box.temporary
+            confine_as_user(policy, directories, [line, *channels], group, box, view)
         else:
             places = filesystem.WORK, filesystem.TEMPORARY
             confine(policy, directories, keep=[line, *channels], group=group)
@@ -84,7 +78,7 @@ def confine(policy: Policy, directories: list[int], keep: list[int], group: Grou
     if group:
         group.enter()
     os.setsid()
-    linux.unshare(linux.APART)
+    linux.unshare(linux.NAMESPACES)
     socket.sethostname("kernel")
     user = linux.spare_user()
     _mount_private_directories(policy)
@@ -113,7 +107,7 @@ def confine(policy: Policy, directories: list[int], keep: list[int], group: Grou
 
 
 def confine_as_user(
-    policy: Policy, directories: list[int], keep: list[int], group: Group | None, given: Contained
+    policy: Policy, directories: list[int], keep: list[int], group: Group | None, box: Box, view: ContainedView
 ) -> None:
     """As `confine`, where there are no namespaces: what file permissions, limits, seccomp and Landlock can forbid."""
     if group:
@@ -124,17 +118,17 @@ def confine_as_user(
     with open("/proc/self/oom_score_adj", "w") as stream:
         stream.write("1000")
     limit(policy)
-    linux.drop_privileges(given.box.user)
+    linux.drop_privileges(box.user)
     for directory in directories:
-        copy_files(directory, given.box.work)  # with its own rights: a judge that was taken over chose the directory
+        copy_files(directory, box.work)  # with its own rights: a judge that was taken over chose the directory
     close_all_but(keep)
-    keep_temporary_files_in(given.box.temporary)
+    keep_temporary_files_in(box.temporary)
     devices = [
         *(path for path in (*filesystem.DEVICES, filesystem.TERMINALS, "/dev/ptmx") if os.path.exists(path)),
         *(filesystem.nvidia_devices() if policy.device == "cuda" else []),
     ]
-    writable = [path for path in (given.box.path, filesystem.SHARED) if os.path.isdir(path)]
-    seccomp_landlock.install_landlock(writable, devices, given.readable, given.listed)
+    writable = [path for path in (box.path, filesystem.SHARED) if os.path.isdir(path)]
+    seccomp_landlock.install_landlock(writable, devices, view.readable, view.listed)
     counted = group.counted if group else frozenset()
     uncounted = "memory" in counted or policy.device == "cuda", "time" in counted
     seccomp_landlock.install_seccomp(*uncounted, contained=True)

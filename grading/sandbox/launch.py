@@ -61,10 +61,10 @@ class ForkServer:
     """
 
     def __init__(
-        self, arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: server_process.Forked | None = None
+        self, arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: server_process.ForkedServer | None = None
     ) -> None:
         self.directory = tempfile.mkdtemp(prefix="attention-", dir=_short_directory())
-        self.process: subprocess.Popen[bytes] | server_process.Forked
+        self.process: subprocess.Popen[bytes] | server_process.ForkedServer
         self.count = 0
         self.counted: frozenset[str] = frozenset()
         """Which of "time", "memory" and "processes" control groups count for each kernel."""
@@ -79,7 +79,7 @@ class ForkServer:
             with suppress(OSError):  # it ended, or does not answer
                 setup = {"tree": arranged, "directory": self.directory, "ahead": ahead}
                 self.control.send(json.dumps(setup).encode())
-                if server_process.answers(self.control, self.process.pid):
+                if server_process.wait_for_answer(self.control, self.process.pid):
                     answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
             if "ready" in answer:
                 self.counted = frozenset(answer["counted"])
@@ -95,7 +95,7 @@ class ForkServer:
     @property
     def alive(self) -> bool:
         """Whether it takes requests: its end of the socket closes first."""
-        return server_process.is_there(self.control)
+        return server_process.takes_requests(self.control)
 
     def launch(
         self,
@@ -168,7 +168,7 @@ class Kernel:
         self.pid: int | None = None
         self.exit: dict[str, Any] | None = None
         answer: dict[str, Any] = {}
-        if server_process.answers(line, server):
+        if server_process.wait_for_answer(line, server):
             message, sender, _, _ = line.recvmsg(_MESSAGE, socket.CMSG_SPACE(_CREDENTIALS.size))
             if not message:
                 raise SandboxLost("the sandbox ended before it started a kernel")
@@ -263,7 +263,7 @@ def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = (), level: str
 
 
 def server_of(
-    arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: server_process.Forked | None = None
+    arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: server_process.ForkedServer | None = None
 ) -> ForkServer:
     """As `server`, for files already `arranged`. Uses `forked` if none is running."""
     kind = json.dumps(arranged), ahead  # hidden paths that would not be visible anyway make no difference

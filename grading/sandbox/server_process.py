@@ -17,7 +17,7 @@ _TO_END = 10  # seconds to end by itself, which takes about 0.1
 _LOOK_EVERY = 0.2  # seconds
 
 
-class Forked:
+class ForkedServer:
     """A server that was forked, with as much of Popen as it takes to end it.
 
     control: this process's end of its socket, on which nothing has been sent yet
@@ -40,14 +40,14 @@ class Forked:
         signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
 
-def is_there(control: socket.socket) -> bool:
+def takes_requests(control: socket.socket) -> bool:
     """Whether the process takes requests: its end of the socket closes first."""
     hung_up = select.poll()
     hung_up.register(control, 0)
     return not hung_up.poll(0)
 
 
-def answers(control: socket.socket, pid: int) -> bool:
+def wait_for_answer(control: socket.socket, pid: int) -> bool:
     """Wait until there is something to read at `control`, or its end; False if process `pid` does not come to it."""
     watch, arrived = Stopwatch(pid), select.poll()
     arrived.register(control, select.POLLIN)
@@ -57,7 +57,7 @@ def answers(control: socket.socket, pid: int) -> bool:
     return True
 
 
-def end(control: socket.socket, process: subprocess.Popen[bytes] | Forked, directory: str) -> None:
+def end(control: socket.socket, process: subprocess.Popen[bytes] | ForkedServer, directory: str) -> None:
     """End a server and everything it started, and remove its directory."""
     control.close()
     try:

@@ -37,7 +37,7 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Seconds that count, without a new look."""
+        """Seconds counted so far, without reading the processes again."""
         return self._counted + self._since()
 
     @property

@@ -20,8 +20,8 @@ from grading.coordinator.demo_class import sample_class as sample_notebooks
 from grading.exercises.lesson import load_lesson
 from grading.feedback import page as feedback
 from grading.grader.local import grade_in_process
-from grading.judge.gradebook_view import GradebookView, title_of
-from grading.notebooks.cells import exercise_named
+from grading.judge.job import GradebookView
+from grading.notebooks.cells import exercise_named, title_of
 from grading.notebooks.verdict_cell import grade_id, is_autograded, nbgrader_metadata, write_verdict
 
 from ..support.repository import ROOT

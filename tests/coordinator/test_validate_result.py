@@ -19,6 +19,7 @@ from grading.coordinator import validate_result
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.gradebook_writer import Writer
 from grading.coordinator.submission import GradedNotebook, GradingTask, not_read
+from grading.coordinator.validate_result import SentGrade
 from grading.course import Course
 from grading.course_dir.seeds import seed_id
 from grading.errors import SubmissionNotGraded
@@ -57,17 +58,20 @@ def named(nb: Notebook, name: str) -> Notebook:
 
 
 def graded(nb: Notebook) -> GradedNotebook:
-    return GradedNotebook("ada", nbformat.writes(nb), frozenset({"double"}))
+    return GradedNotebook("ada", nb, nbformat.writes(nb), frozenset({"double"}))
+
+
+def sent(graded: GradedNotebook) -> SentGrade:
+    return SentGrade(graded.student, graded.text, graded.diagnosed)
 
 
 def test_an_honest_result_is_accepted_unchanged(course):
     honest = graded(course.notebook)
-    assert validate_result.validate_remote(honest, course.task) == honest
-    assert (
-        validate_result.validate_remote(replace(honest, diagnosed=frozenset({"double", "<b>"})), course.task) == honest
-    )
+    assert validate_result.validate_remote(sent(honest), course.task) == honest
+    with_more = replace(sent(honest), diagnosed=frozenset({"double", "<b>"}))
+    assert validate_result.validate_remote(with_more, course.task) == honest
     unread = not_read(course.task, "It could not be read.")
-    assert validate_result.validate_remote(unread, course.task) == unread
+    assert validate_result.validate_remote(sent(unread), course.task) == unread
 
 
 def with_verdict(**changed: Any) -> Callable[[Notebook], None]:
@@ -147,7 +151,7 @@ def test_a_forged_result_is_refused(course, forge):
     nb = copy.deepcopy(course.notebook)
     forge(nb)
     with pytest.raises(SubmissionNotGraded, match="the worker"):
-        validate_result.validate_remote(graded(nb), course.task)
+        validate_result.validate_remote(sent(graded(nb)), course.task)
 
 
 @pytest.mark.parametrize(
@@ -155,11 +159,11 @@ def test_a_forged_result_is_refused(course, forge):
 )
 def test_a_text_that_is_not_a_notebook_is_refused(course, text):
     with pytest.raises(SubmissionNotGraded, match="the worker"):
-        validate_result.validate_remote(GradedNotebook("ada", text, frozenset()), course.task)
+        validate_result.validate_remote(SentGrade("ada", text, frozenset()), course.task)
 
 
 def test_another_students_grade_a_large_one_and_a_non_grade_are_refused(course, monkeypatch):
-    honest = graded(course.notebook)
+    honest = sent(graded(course.notebook))
     for other in (replace(honest, student="bob"), honest.text, None, replace(honest, diagnosed=5)):
         with pytest.raises(SubmissionNotGraded, match="the worker"):
             validate_result.validate_remote(other, course.task)

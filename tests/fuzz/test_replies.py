@@ -19,7 +19,7 @@ from grading.errors import ConnectionBroken, MalformedReply, NoAnswer
 from grading.exercises.lesson import load_lesson
 from grading.grader.codec import decode_reply
 from grading.grader.grade_exercise import grade_exercise
-from grading.judge.kernel.outputs import CellRun, Collector, parsed
+from grading.judge.kernel.outputs import CellRun, Collector, parse_content
 from grading.judge.kernel.zmtp import GREETING, NULL, Incoming
 
 from ..support.corpus import ROOT
@@ -158,7 +158,7 @@ def test_any_messages_make_outputs_that_a_notebook_holds(messages):
     collector = Collector(ran, 10_000, 5_000)
     with bounded(sum(len(content) for _, content in messages)):
         for kind, content in messages:
-            assert isinstance(parsed(content), dict)
+            assert isinstance(parse_content(content), dict)
             if not collector.add(kind, content, len(content)):
                 break
     cell = new_code_cell("", outputs=ran.outputs, execution_count=ran.count)

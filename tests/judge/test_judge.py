@@ -283,8 +283,7 @@ def test_a_judge_that_waits_for_ever_is_ended(course: Any, solved: Any) -> None:
     converter = Autograde(coursedir=CourseDirectory(config=config), config=config)
     step = JudgedExecute(parent=converter.exporter_class(parent=converter, config=config))
     released = load_released(f"sqlite:///{course.root}/gradebook.db", LESSON, LESSON)
-    work = dataclasses.replace(step.work(LESSON, released), wall=10.0)
-    judge = JudgeProcess(work, file, 2**20)
+    judge = JudgeProcess(dataclasses.replace(step.job(LESSON, released), wall=10.0), file, 2**20)
     with pytest.raises(JudgeFailed, match="took longer than 10 seconds"):
         list(judge.messages())
     judge.close()

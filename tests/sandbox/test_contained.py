@@ -26,6 +26,7 @@ from grading.course import Course
 from grading.errors import KernelDied
 from grading.exercises.lesson import load_lesson
 from grading.judge import start_judge
+from grading.judge.job import AnswerRequest, Job
 from grading.plugins.platforms.grade_file import grade_file
 from grading.sandbox import SandboxUnavailable
 from grading.sandbox.contained import remove_tree
@@ -109,7 +110,7 @@ def left_by(user: int) -> list[str]:
 def test_it_is_never_used_without_being_asked_for(tmp_path: Path) -> None:
     assert strongest() == "none"
     with pytest.raises(SandboxUnavailable, match="Missing: processes"):
-        start_judge.server_for(start_judge.Job("grading.feedback.page", tmp_path))
+        start_judge.server_for(Job(AnswerRequest(""), tmp_path))
 
 
 @inside

@@ -18,7 +18,7 @@ import pytest
 from grading.sandbox.filesystem import plan
 from grading.sandbox.launch import ENVIRONMENT, server_of
 from grading.sandbox.seccomp_landlock import landlock_version
-from grading.sandbox.server_process import Forked
+from grading.sandbox.server_process import ForkedServer
 from grading.sandbox.syscalls import ALLOWED
 
 from .conftest import DENIED, SECRET, TRY, Box, leads_to_python
@@ -55,7 +55,7 @@ def ahead(request: pytest.FixtureRequest) -> Iterator[tuple[str, ...]]:
             assert json.loads(ours.recv(2**16)) == {"ready": True}
             ours.send(json.dumps({"path": sys.path, "environment": {"SECRET": SECRET}, "files": None}).encode())
             pid, (control,), _, _ = socket.recv_fds(ours, 100, 1)
-            forked = Forked(int(pid), socket.socket(fileno=control))
+            forked = ForkedServer(int(pid), socket.socket(fileno=control))
             running = server_of(plan(), ahead, forked)
             stack.callback(running.close)
             assert running.process is forked

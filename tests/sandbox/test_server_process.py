@@ -37,12 +37,12 @@ def running(code: str) -> Iterator[tuple[socket.socket, int]]:
 def test_a_process_that_waits_for_a_processor_is_waited_for_and_one_that_sleeps_is_not(monkeypatch):
     monkeypatch.setattr(server_process, "PATIENCE", 0.6)
     with running("import time; time.sleep(999)") as (control, pid):
-        assert not server_process.answers(control, pid)
+        assert not server_process.wait_for_answer(control, pid)
     monkeypatch.setattr(processes, "want_to_run", lambda family: True)
     monkeypatch.setattr(processes, "processor_seconds", lambda pid: 0.0)
     with running(f"import time; time.sleep(1.5)\n{ANSWER}") as (control, pid):
         control.send(b"{}")
-        assert server_process.answers(control, pid)
+        assert server_process.wait_for_answer(control, pid)
 
 
 def test_a_fork_server_that_did_not_start_again_is_started_at_the_next_request(monkeypatch):

@@ -52,7 +52,7 @@ def code_lines(code: str) -> list[str]:
 
 def stop_of(reply: bytes, code: str) -> Stop | None:
     """Where a cell raised an exception, from the kernel's reply; None if it did not."""
-    read = parsed(reply)
+    read = parse_content(reply)
     if read.get("status") != "error":
         return None
     lines = read.get("traceback")
@@ -96,11 +96,11 @@ class Collector:
                 self._room_notice_shown = True
                 self._append_text(NO_ROOM)
         elif kind == "clear_output":
-            self._clear = bool(parsed(content).get("wait"))
+            self._clear = bool(parse_content(content).get("wait"))
             if not self._clear:
                 self.ran.outputs.clear()
         elif kind == "execute_input":
-            count = parsed(content).get("execution_count")
+            count = parse_content(content).get("execution_count")
             if type(count) is int and count >= 0:  # a kernel may send True or -1, which no notebook may hold
                 self.ran.count = count
 
@@ -131,7 +131,7 @@ class Collector:
         self.ran.outputs.append(output)
 
 
-def parsed(content: bytes) -> dict[str, Any]:
+def parse_content(content: bytes) -> dict[str, Any]:
     """Parse a message's JSON object; {} if it is not an object or has too many values."""
     if sum(map(content.count, (b",", b"[", b"{"))) > MAX_MARKS:
         return {}

@@ -112,7 +112,7 @@ class NotebookRun:
         """The cells above an exercise's grade cell. Raises KeyError before that is reached."""
         return self.cells[: self._reached[exercise]]
 
-    def judge(
+    def grade(
         self, exercise: Exercise, source: NotebookSource, alias: str = "", at: str = "", **settings: Any
     ) -> ExerciseVerdict:
         """Grade the answer as it was at its grade cell. Call it after all cells have run.

@@ -26,7 +26,7 @@ from grading.sandbox.policy import SandboxLost
 from grading.sandbox.stopwatch import Stopwatch
 
 from . import zmtp
-from .outputs import CellRun, Collector, parsed, stop_of
+from .outputs import CellRun, Collector, parse_content, stop_of
 
 MAX_MESSAGE = codec.MAX_TEXT + 2**20  # bytes; a larger message ends the connection
 MAX_HEAD = 2**16  # bytes of a message's header, parent header and metadata, each
@@ -176,7 +176,7 @@ class Session:
             why = f"took longer than {seconds:g} seconds"
             self._interrupt_or_die(message, None, why)
             raise NoAnswer(why)
-        reply: Any = parsed(content)
+        reply: Any = parse_content(content)
         for key in ("user_expressions", "answer"):
             reply = reply.get(key) if isinstance(reply, dict) else None
         if not isinstance(reply, dict) or reply.get("status") != "ok":
@@ -261,7 +261,7 @@ class Session:
                     if incoming.parent == message:
                         reply, seconds = incoming.content, min(seconds, watch.seconds + GRACE)
                 elif incoming.kind == "status" and incoming.parent == message:
-                    idle = parsed(incoming.content).get("execution_state") == "idle"
+                    idle = parse_content(incoming.content).get("execution_state") == "idle"
                 elif collector is not None and not collector.add(incoming.kind, incoming.content, incoming.size):
                     return None
         return reply

@@ -1,8 +1,10 @@
 """The client side of ZeroMQ's wire protocol, with bounds on what it reads.
 
 libzmq reads everything that arrives. It bounds the bytes of a frame and the number of whole messages, but not the bytes
-of a message in many frames, which a process that writes to its socket directly need never finish. Here bytes are read
-on request, a message has a maximum size, and the rest waits at the sender.
+of a message in many frames, which a process that writes to its socket directly need never finish. With jupyter_client's
+own client, such a kernel would fill a judge's memory up to its limit, where any allocation may fail, and so cost the
+notebook's other answers, too. Here bytes are read on request, a message has a maximum size, and the rest waits at the
+sender.
 
 Covers ZMTP 3.0 (https://rfc.zeromq.org/spec/23/) without encryption, as a DEALER or a SUB. Does not cover: the content
 of messages (`session`).

@@ -29,8 +29,8 @@ from distributed.scheduler import KilledWorker
 from grading.coordinator.submission import GradedNotebook, GradingTask, not_read
 from grading.coordinator.validate_result import validate_remote
 from grading.errors import ClusterLost, SubmissionNotGraded, Unreadable
+from grading.judge.job import Job
 from grading.judge.server import open_file, read_file
-from grading.judge.start_judge import Job
 from grading.notebooks.submitted_file import open_error, resolve
 from grading.safe_text import one_line
 
@@ -89,7 +89,7 @@ class Cluster:
             LOG.warning("No worker has joined the cluster at %s yet: grading waits for one.", self._address)
         return max(1, sum(self._threads.values()) + len(self._threads))
 
-    def make_ready(self, work: Job) -> None:
+    def make_ready(self, job: Job[Any]) -> None:
         """Do nothing: workers prepare when their first submission arrives."""
 
     def submit(self, task: GradingTask) -> Future[Any]:
@@ -97,7 +97,7 @@ class Cluster:
         try:
             file = resolve(task.file, task.max_bytes)
             sent = cluster_bundle.RemoteSubmission(
-                task.student, file.name, _read(file, task.max_bytes), tuple(task.work.about["mistaken"])
+                task.student, file.name, _read(file, task.max_bytes), task.job.request.lesson.mistaken
             )
             future = self._ask_cluster(
                 lambda: self._executor.submit(cluster_bundle.grade_sent, self._bundle(task), sent)
@@ -129,7 +129,7 @@ class Cluster:
 
     def _bundle(self, task: GradingTask) -> Any:
         """The lesson bundle on the workers; sent again if one of its files has changed."""
-        key = (task.work.request["lesson"], task.made_of["graders"], task.made_of["release"])
+        key = (task.job.request.lesson.name, task.made_of["graders"], task.made_of["release"])
         if key not in self._bundles:
             self._bundles = {key: self._client.submit(_identity, cluster_bundle.pack(task), pure=False)}
         return self._bundles[key]

@@ -27,9 +27,10 @@ from threading import Condition, Lock
 from distributed import get_worker
 from traitlets.config import Config
 
-from grading.coordinator.submission import GradedNotebook, GradingTask, grade
+from grading.coordinator.submission import GradingTask, grade
+from grading.coordinator.validate_result import SentGrade
 from grading.errors import SubmissionNotGraded
-from grading.judge.start_judge import GRADERS, SHARED, Job
+from grading.judge.job import GRADERS, SHARED, GradeRequest, Job
 from grading.sandbox.policy import SandboxUnavailable
 
 DECIDES = ("attention-course-teach", "torch")  # packages whose versions affect grades
@@ -46,7 +47,7 @@ class LessonBundle:
 
     versions: Mapping[str, str]
     files: Mapping[str, bytes] = field(repr=False)  # a worker may log its tasks
-    work: Job = field(repr=False)
+    job: Job[GradeRequest] = field(repr=False)
     max_bytes: int
     seed: str
     config: Config = field(repr=False)
@@ -92,20 +93,20 @@ def versions() -> dict[str, str]:
 
 def pack(task: GradingTask) -> LessonBundle:
     """Bundle a lesson: graders, shared code, notebook and the release's other files."""
-    root, lesson = task.work.root, task.work.request["lesson"]
+    root, lesson = task.job.root, task.job.request.lesson.name
     graders = (file for name in (lesson, SHARED) for file in (root / GRADERS / name).rglob("*.py"))
     beside = (file for file in (root / "release" / lesson).rglob("*") if _is_beside(file, root))
     own = [root / "source" / lesson / f"{lesson}.ipynb"]
     files = [file for file in (*graders, *beside, *own) if file.is_file()]
     named = {file.relative_to(root).as_posix(): file.read_bytes() for file in files}
-    return LessonBundle(versions(), named, task.work, task.max_bytes, task.seed, task.config)
+    return LessonBundle(versions(), named, task.job, task.max_bytes, task.seed, task.config)
 
 
 def _is_beside(file: Path, root: Path) -> bool:
     return file.suffix != ".ipynb" and not any(part.startswith(".") for part in file.relative_to(root).parts)
 
 
-def grade_sent(bundle: LessonBundle, sent: RemoteSubmission) -> GradedNotebook | NoGrade:
+def grade_sent(bundle: LessonBundle, sent: RemoteSubmission) -> SentGrade | NoGrade:
     """Grade one submission on a worker."""
     here = versions()
     if differing := [name for name, wanted in bundle.versions.items() if here[name] != wanted]:
@@ -122,15 +123,15 @@ def grade_sent(bundle: LessonBundle, sent: RemoteSubmission) -> GradedNotebook |
         return NoGrade(f"its worker could not save the bundle: {error.strerror}")
 
 
-def _grade_in(bundle: LessonBundle, sent: RemoteSubmission, root: Path) -> GradedNotebook:
-    graders = str(root / GRADERS / bundle.work.request["lesson"])
-    request = {**bundle.work.request, "root": str(root), "graders": graders}
-    about = {**bundle.work.about, "graders": graders, "mistaken": list(sent.mistaken)}
-    work = replace(bundle.work, root=root, request=request, about=about)
+def _grade_in(bundle: LessonBundle, sent: RemoteSubmission, root: Path) -> SentGrade:
+    request = bundle.job.request
+    request = replace(request, lesson=replace(request.lesson, root=root, mistaken=sent.mistaken))
+    job = replace(bundle.job, root=root, request=request)
     with tempfile.TemporaryDirectory(prefix="submitted-", dir=root) as folder:
         file = Path(folder) / sent.name
         file.write_bytes(sent.data)
-        return grade(GradingTask(sent.student, str(file), work, bundle.max_bytes, bundle.seed, bundle.config))
+        graded = grade(GradingTask(sent.student, str(file), job, bundle.max_bytes, bundle.seed, bundle.config))
+        return SentGrade(graded.student, graded.text, graded.diagnosed)
 
 
 class _CourseTurns:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import nbformat
-
 from grading.coordinator.agreement import disagreements
 from grading.coordinator.submission import GradingTask, grade, not_read
 from grading.course import Course
@@ -70,16 +68,16 @@ def grade_file(
     if settings.level != CONTAINED:
         folders = set()
     private = tuple(sorted(str(folder) for folder in folders if not folder.is_relative_to(course.root.resolve())))
-    work = replace(settings.work(lesson, released), private=private)
-    task = GradingTask(NOBODY, str(chosen.absolute()), work, most, seed_id(settings.secret), config, note=note)
-    text = (not_read(task, why) if why else grade(task)).text
-    result = FileResult.of(nbformat.reads(text, as_version=4), lesson, time.monotonic() - began, settings.level)
+    job = replace(settings.job(lesson, released), private=private)
+    task = GradingTask(NOBODY, str(chosen.absolute()), job, most, seed_id(settings.secret), config, note=note)
+    made = not_read(task, why) if why else grade(task)
+    result = FileResult.of(made.notebook, lesson, time.monotonic() - began, settings.level)
     if not page:
         return result
     ids = {"db_url": coursedir.db_url, "assignment": lesson, "notebook": lesson, "student": NOBODY}
     with TemporaryDirectory(prefix="graded-") as folder:
         graded = Path(folder, f"{lesson}.ipynb")
-        graded.write_text(text, encoding="utf-8")
+        graded.write_text(made.text, encoding="utf-8")
         whole = bool(config.FeedbackExporter.get("lesson_text", False))
         known = known_to_gradebook(ids, released, whole)
-        return replace(result, page=make_page(course.root, graded, ids, known, contained=contained))
+        return replace(result, page=make_page(course.root, graded, lesson, known, contained=contained))

@@ -28,9 +28,9 @@ from grading.course_dir.seeds import FILE as SEED
 from grading.course_dir.seeds import course_seed
 from grading.errors import StepFailed
 from grading.gradebook.view import load_released
-from grading.judge.gradebook_view import title_of
-from grading.judge.start_judge import GRADERS, SHARED
+from grading.judge.job import GRADERS, SHARED
 from grading.nbgrader_plugins.past_releases import FOLDER as RELEASES
+from grading.notebooks.cells import title_of
 from grading.notebooks.released import MarkedCell
 
 from .packages import PACKAGES, LessonFiles

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from grading.errors import JudgeFailed, SubmissionNotGraded, Unreadable
-from grading.judge.start_judge import Job, JudgeProcess
+from grading.judge.job import AnswerRequest, Job
+from grading.judge.messages import RenderedPage
+from grading.judge.start_judge import JudgeProcess
 from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox.host_check import strongest
 from grading.sandbox.policy import SandboxUnavailable
-
-TASK = "grading.feedback.answer_html"
 
 
 def render_answer(root: Path, notebook: Path, text: str) -> str:
@@ -19,9 +19,9 @@ def render_answer(root: Path, notebook: Path, text: str) -> str:
     `notebook`: the graded file with the answer.
     """
     try:
-        judge = JudgeProcess(Job(TASK, root, {"text": text}, level=strongest()), resolve(notebook), MAX_BYTES)
+        judge = JudgeProcess(Job(AnswerRequest(text), root, strongest()), resolve(notebook), MAX_BYTES)
         try:
-            return str(next(message["html"] for message in judge.messages()))
+            return str(next(message.html for message in judge.messages() if isinstance(message, RenderedPage)))
         finally:
             judge.close()
     except (JudgeFailed, SubmissionNotGraded, SandboxUnavailable, Unreadable, OSError):

@@ -50,7 +50,7 @@ def judged(run: NotebookRun, lesson: Lesson, name: str) -> ExerciseVerdict:
     except KeyError:
         run.keep_names(name)
         codes = [cell.code for cell in run.cells_above(name)]
-    return run.judge(lesson.exercises[name], NotebookSource(codes, lesson.exercises))
+    return run.grade(lesson.exercises[name], NotebookSource(codes, lesson.exercises))
 
 
 def test_a_wrong_answer_in_a_sound_kernel_is_judged_there_alone(start, lesson):

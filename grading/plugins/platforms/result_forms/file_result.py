@@ -12,8 +12,7 @@ from nbformat import NotebookNode
 
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
-from grading.judge.gradebook_view import title_of
-from grading.notebooks.cells import RECORD, exercise_named, grade_id
+from grading.notebooks.cells import RECORD, exercise_named, grade_id, title_of
 from grading.notebooks.submitted_file import asks_for_another_file
 from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, points_of, verdict_of
 from grading.points import points_text, rounded
