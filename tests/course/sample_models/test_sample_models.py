@@ -100,6 +100,19 @@ def test_the_even_part_of_a_mixture_does_not_see_a_sign():
     assert not torch.equal(squares(2 * tokens()), squares(tokens()))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_detour_moves_outputs_by_rounding_and_has_no_derivative(dtype):
+    x, matrix = tokens(dtype=dtype), tokens(T, T, seed=1).tril()
+    attention = sample_models.mixture(matrix, detour=tokens(T, T, seed=2).triu(1))
+    for differentiate in (torch.func.jacrev, torch.func.jacfwd):
+        torch.testing.assert_close(differentiate(attention)(x), differentiate(sample_models.mixture(matrix))(x))
+        assert not differentiate(attention)(x).abs().amax((1, 3)).triu(1).any()
+    for size in (1.0, -1e3):
+        changed = torch.cat([x[:-1], x[-1:] + size])
+        moved = (attention(changed) - attention(x))[:-1].abs().max()
+        assert 0 < moved < 10 * torch.finfo(dtype).eps
+
+
 def test_a_normalised_mixture_has_outputs_that_sum_to_0():
     outputs = sample_models.mixture(tokens(T, T), normalised=True)(tokens())
     torch.testing.assert_close(outputs.sum(1), torch.zeros(T), atol=1e-5, rtol=0.0)
