@@ -50,7 +50,7 @@ def does_not_allow(names: Sequence[str]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The names as a list in a sentence: "`a`, `b` and `c`"."""
+    """The names, at least one, as a list in a sentence: "`a`, `b` and `c`"."""
     *first, last = (f"`{name}`" for name in names)
     return f"{', '.join(first)} and {last}" if first else last
 
