@@ -25,9 +25,10 @@ def mixture(
     """x (T, D) -> matrix @ x: output i contains input j `matrix[i, j]` times.
 
     With `even` (T, T), output i also contains the square of input j `even[i, j]` times. With `detour` (T, T),
-    tanh(detour @ x) is added and subtracted again, so that these inputs change the output only by rounding, of 1e-6 at
-    most for outputs up to 4, and have derivatives of exactly 0. `features` (D, D) makes it matrix @ x @ features. With `normalised`, each output is scaled to mean 0 and variance 1 over its D features, as in
-    a layer norm; the sum of its features is then 0 for every input.
+    tanh(detour @ x) is added and subtracted again: these inputs change the output by rounding only, of at most 1e-6 for
+    outputs up to 4, and their derivatives are exactly 0. `features` (D, D) makes it matrix @ x @ features. With
+    `normalised`, each output is scaled to mean 0 and variance 1 over its D features, as in a layer norm; the sum of its
+    features is then 0 for every input.
     """
 
     masked = [_mask(matrix), _mask(features), _mask(even), _mask(detour)]
