@@ -1,6 +1,6 @@
 """Answers to an exercise as source text, and edits that turn one into another.
 
-Does not cover: what an answer must do (`exercise.py`), how an answer is judged (`examine.py`).
+Does not cover: what an answer must do (`exercise.py`), how an answer is graded (`grading/grader/grade_exercise.py`).
 """
 
 from __future__ import annotations

@@ -61,12 +61,12 @@ def load_lesson(path: Path) -> Lesson:
     if not (path / "__init__.py").is_file():
         raise FileNotFoundError(f"no grader tests at {path}")
     package = f"{package_of(path.parent)}.{path.name}"
-    with _faults_told(path.parent.resolve(), path):
+    with _with_location(path.parent.resolve(), path):
         described = importlib.import_module(package)
         graded, steps = described.EXERCISES, tuple(getattr(described, "STEPS", ()))
     made = {}
     for name in (*graded, *steps):
-        with _faults_told(path.parent.resolve(), path / name):
+        with _with_location(path.parent.resolve(), path / name):
             made[name] = _load_exercise(path / name, f"{package}.{name}")
             if made[name].is_step != (name in steps):
                 raise ValueError(f"{name} is declared by `step` or listed in STEPS, and not both")
@@ -74,7 +74,7 @@ def load_lesson(path: Path) -> Lesson:
 
 
 @contextmanager
-def _faults_told(tests: Path, folder: Path) -> Iterator[None]:
+def _with_location(tests: Path, folder: Path) -> Iterator[None]:
     """Turn any exception into an ExerciseError that begins with its place in `tests`."""
     try:
         yield

@@ -56,7 +56,7 @@ def try_mutants(
         defined = names(mutant.code)
         first = mutant.number % len(seeds)
         for turn, seed in enumerate([*seeds[first:], *seeds[:first]]):
-            if _note(found, exercise, mutant, lost(exercise, defined, seed)):
+            if _note(found, exercise, mutant, lost_criteria(exercise, defined, seed)):
                 found.lucky += [mutant] if turn else []
                 break
         else:
@@ -78,7 +78,7 @@ def _note(found: Trials, exercise: Exercise, mutant: Mutant, losing: Iterator[st
     return True
 
 
-def lost(
+def lost_criteria(
     exercise: Exercise, names: Mapping[str, Any], seed: int, device: str = "cpu", *, lenient: bool = False
 ) -> Iterator[str]:
     """Yield the criteria that the answer in `names` does not earn, as they are found.

@@ -17,7 +17,7 @@ from course.check_data import Case, CaseResults, Practice, case_of, practice_of
 from course.harness.program import Observation
 from course.harness.serialization import pack, unpack
 
-from ..authoring.check_data import exported_examples, exported_practice, practised
+from ..authoring.check_data import exported_examples, exported_practice, outcomes_on_practice
 from ..exercises.exercise import Exercise
 from ..grader.verdict import ExerciseVerdict
 
@@ -112,7 +112,7 @@ def _answers(
         for one in mistake.all_forms:
             verdict = graded[one.name]
             wanted = "passes" if verdict.status == "right" else _failed(verdict.mistake_names.rstrip("?"))
-            yield f"mistake {one.name}", notebook.says_of(practised(exercise)[one.name]), wanted
+            yield f"mistake {one.name}", notebook.says_of(outcomes_on_practice(exercise)[one.name]), wanted
 
 
 def _failed(name: str) -> str:

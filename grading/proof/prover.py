@@ -32,7 +32,7 @@ from course.harness.program import Program
 from course.harness.runner import encode_reply
 from course.models import right_functions
 
-from ..authoring.check_data import practised
+from ..authoring.check_data import outcomes_on_practice
 from ..authoring.lesson_text import read_lesson
 from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
@@ -46,7 +46,7 @@ from ..grader.references import mistake_findings, mistake_outcomes, prepare
 from ..grader.verdict import ExerciseVerdict
 from ..grader.verdict_report import to_report
 from ..notebooks.cells import grade_id
-from .equivalents import FILE, read_equivalents, written
+from .equivalents import FILE, read_equivalents, to_toml
 from .mutants import Mutant, mutants, sampled
 from .mutation_runs import Trials, try_mutants
 from .practice import Notebook, Replay, replay
@@ -146,7 +146,7 @@ class Proof:
             for mistake in self.exercise.mistakes
         )
 
-    def in_short(self) -> dict[str, list[str]]:
+    def short_verdicts(self) -> dict[str, list[str]]:
         """Every verdict in short: 1 or 0 for each criterion, then the mistake's name."""
         return {
             answer: [
@@ -178,15 +178,15 @@ class Prover:
         if not exercise.points:
             self._prove_step(proof)
             return proof
-        self._right(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
+        self._prove_correct(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
         oracle = Answer(exercise.name, "oracle", exercise.stand_in).load()
-        self._right(proof, "oracle", oracle, rules=_where_defined(exercise), lenient=True)
+        self._prove_correct(proof, "oracle", oracle, rules=_without_undefined_gradients(exercise), lenient=True)
         for alternative in exercise.alternatives:
-            made, source = self._handed_in(alternative)
-            self._right(proof, f"alternative {alternative.name}", made, source)
+            made, source = self._run_answer(alternative)
+            self._prove_correct(proof, f"alternative {alternative.name}", made, source)
         for base in exercise.reference_answers:
-            self._right(proof, f"{base.name}, of which mistakes are edits,", base.load(), lenient=True)
-        stub = self._judged(exercise, self.stubs[exercise.name], self.seeds[0])
+            self._prove_correct(proof, f"{base.name}, of which mistakes are edits,", base.load(), lenient=True)
+        stub = self._grade(exercise, self.stubs[exercise.name], self.seeds[0])
         if stub.earned or stub.status != "not started":
             fault = f"the stub earns {stub.earned:g} and is {stub.status!r}"
             proof.problem(
@@ -194,8 +194,8 @@ class Prover:
             )
         for mistake in exercise.mistakes:
             for one in mistake.all_forms:
-                self._wrong(proof, mistake, one)
-        self._claims(proof)
+                self._prove_mistake(proof, mistake, one)
+        self._check_claims(proof)
         if replay:
             self._replay(proof)
         if mutate:
@@ -212,16 +212,16 @@ class Prover:
         of_solution = [m for m in made if m.base.startswith("solution ")]
         return of_solution + sampled((m for m in made if not m.base.startswith("solution ")), SAMPLE)
 
-    def right(self, exercise: Exercise) -> dict[str, dict[str, Any]]:
+    def correct_answers(self, exercise: Exercise) -> dict[str, dict[str, Any]]:
         """The solution and all alternatives: name -> the names that a notebook defines."""
         alternatives = {f"alternative {a.name}": self._defined(a.code) for a in exercise.alternatives}
         return {"solution": dict(self.solved), **alternatives}
 
-    def tried(self, exercise: Exercise, made: list[Mutant], alone: Mapping[str, str] | None = None) -> Trials:
+    def run_mutants(self, exercise: Exercise, made: list[Mutant], alone: Mapping[str, str] | None = None) -> Trials:
         """The outcome of these mutants; `alone` as in `try_mutants`."""
         return try_mutants(exercise, made, self._defined, self.seeds, alone or {})
 
-    def unchanged(self, exercise: Exercise, survivor: Mutant) -> str:
+    def why_equivalent(self, exercise: Exercise, survivor: Mutant) -> str:
         """Why a survivor behaves like its base in every case, or "" (`why_unchanged`)."""
         return why_unchanged(exercise, survivor, self._defined, self.seeds)
 
@@ -240,7 +240,7 @@ class Prover:
             proof.problem("contract.py", "`check` passes the stub", remedy)
         for mistake in step.mistakes:
             for one in mistake.all_forms:
-                seen = practised(step)[one.name]
+                seen = outcomes_on_practice(step)[one.name]
                 if notebook.names_mistake(seen, mistake.name):
                     proof.by_check.append(one.name)
                 else:
@@ -251,7 +251,7 @@ class Prover:
         exercise = proof.exercise
         names = [one.name for mistake in exercise.mistakes for one in mistake.all_forms]
         graded = {name: proof.verdicts[f"mistake {name}"][0] for name in names}
-        proof.replay = replay(exercise, self.right(exercise), graded)
+        proof.replay = replay(exercise, self.correct_answers(exercise), graded)
         for one in proof.replay.passed:
             proof.problem("contract.py", str(one), "Add a case on which `check` and the grade agree.")
         for one in proof.replay.names:
@@ -264,17 +264,17 @@ class Prover:
             proof.problem(FILE, str(error), "Write it as `grading prove --survivors` does.")
             listed = {}
         made = self.mutants(proof.exercise)
-        proof.trials = self.tried(proof.exercise, made, proof.alone)
+        proof.trials = self.run_mutants(proof.exercise, made, proof.alone)
         survivors, notebook = [str(mutant) for mutant in proof.trials.survivors], Notebook(proof.exercise)
         for survivor in proof.trials.survivors:
             mutant = str(survivor)
             if (said := notebook.says(self._defined(survivor.code))) != "passes":
                 fault = f"`check` refuses a mutant that loses nothing: {mutant}: {said}"
                 proof.problem("contract.py", fault, "Add a case to the criterion that fails as the example does.")
-            if why := listed.get(mutant) or self.unchanged(proof.exercise, survivor):
+            if why := listed.get(mutant) or self.why_equivalent(proof.exercise, survivor):
                 proof.equivalent[mutant] = why
             else:
-                entry = written([mutant], {}).rstrip().replace("\n", "\n      ")
+                entry = to_toml([mutant], {}).rstrip().replace("\n", "\n      ")
                 remedy = (
                     "Add a case to contract.py that it fails. If the mutant is right, add this entry here "
                     f"instead:\n      {entry}"
@@ -292,7 +292,7 @@ class Prover:
             except Exception:
                 return dict(GIVEN)
 
-    def _right(
+    def _prove_correct(
         self,
         proof: Proof,
         what: str,
@@ -303,7 +303,7 @@ class Prover:
         lenient: bool = False,
     ) -> None:
         rules = rules or proof.exercise
-        found = [self._judged(rules, answer, seed, source, lenient) for seed in self.seeds]
+        found = [self._grade(rules, answer, seed, source, lenient) for seed in self.seeds]
         proof.verdicts[what] = found
         if poor := next((v for v in found if v.earned != rules.points), None):
             shown = to_report(poor).to_text(everything=True)
@@ -312,9 +312,9 @@ class Prover:
                 "contract.py", fault, "Correct the case that rejects it, or the answer if it breaks the contract."
             )
 
-    def _wrong(self, proof: Proof, mistake: Mistake, one: Answer) -> None:
+    def _prove_mistake(self, proof: Proof, mistake: Mistake, one: Answer) -> None:
         first, *more = self.seeds
-        found = [_received(proof.exercise, one, first)]
+        found = [_grade_stored_results(proof.exercise, one, first)]
         found += [known_verdict(proof.exercise, one.name, seed) for seed in more]
         proof.verdicts[f"mistake {one.name}"] = found
         for verdict in found:
@@ -329,7 +329,7 @@ class Prover:
             fault = f"mistake {one.name} is taken for {', '.join(others)} with {len(others)} seeds"
             proof.problem("mistakes.py", fault, "Add a case that tells them apart, or merge the two mistakes.")
 
-    def _claims(self, proof: Proof) -> None:
+    def _check_claims(self, proof: Proof) -> None:
         """Whether each known mistake breaks the clause that it claims, and no other, with every seed."""
         for mistake, one in ((m, one) for m in proof.exercise.mistakes if m.clause for one in m.all_forms):
             for seed in self.seeds:
@@ -346,18 +346,18 @@ class Prover:
                     proof.problem("mistakes.py", fault, "Change the case, what it tries, or what the mistake claims.")
                     break
 
-    def _judged(
+    def _grade(
         self, exercise: Exercise, answer: Any, seed: int, source: list[str] | None = None, lenient: bool = False
     ) -> ExerciseVerdict:
         names = {**self.solved, exercise.name: answer}
         return grade_in_process(exercise, names, seed=seed, cells=source, lesson=self.lesson, lenient=lenient)
 
-    def _handed_in(self, answer: Answer) -> tuple[Any, list[str]]:
+    def _run_answer(self, answer: Answer) -> tuple[Any, list[str]]:
         """Run an answer in the notebook's names; return its function or class, and its cells."""
         return answer.exec_in(dict(self.solved) | GIVEN)[answer.exercise_name], [answer.cell]
 
 
-def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict:
+def _grade_stored_results(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict:
     """Grade the stored results of a mistake, encoded as a kernel's reply would be."""
 
     def ask(_: list[tuple[Program, float]]) -> Answers:
@@ -406,11 +406,8 @@ def namespace(root: Path, name: str) -> tuple[dict[str, Any], dict[str, str]]:
     return names, solutions
 
 
-def _where_defined(exercise: Exercise) -> Exercise:
-    """The exercise without demands on gradients that do not exist.
-
-    An oracle marks such a gradient by NaN.
-    """
+def _without_undefined_gradients(exercise: Exercise) -> Exercise:
+    """The exercise, where its oracle marks a gradient that does not exist by NaN, without demands on it."""
 
     def anything(draw: Draw, cases: Cases) -> Iterator[Case]:
         return (replace(case, options=replace(case.options, nonfinite="any")) for case in cases(draw))

@@ -33,8 +33,8 @@ from ..exercises.lesson import load_lesson
 from ..grader.verdict_report import to_report
 from .clauses import open_clauses, page_of, read_page
 from .equivalents import FILE as LIST
-from .equivalents import read_equivalents, written
-from .parallel import side_by_side
+from .equivalents import read_equivalents, to_toml
+from .parallel import run_in_parallel
 from .prover import Problem, Proof, Prover, own_code
 from .report_data import figures
 from .verdict_records import compact
@@ -51,12 +51,12 @@ class Found:
     """Findings on one exercise, as plain data.
 
     figures   its published figures (`report_data.figures`)
-    verdicts  known answer -> its verdicts in short (`Proof.in_short`)
+    verdicts  known answer -> its verdicts in short (`Proof.short_verdicts`)
     """
 
     lesson: str
     exercise: str
-    told: str
+    text: str
     problems: list[Problem]
     figures: dict[str, Any] = field(default_factory=dict)
     verdicts: dict[str, list[str]] = field(default_factory=dict)
@@ -92,14 +92,14 @@ def check(
         build_lesson(root, name)
         found += _ledger(root, name)
     for one in found:
-        print(one.told, flush=True)
+        print(one.text, flush=True)
         report(one)
     every = exercises_of(root, names, only)
     left = every if again else [one for one in not_proved(root, names) if one in every]
     if kept := len(every) - len(left):
         print(f"already proved and unchanged, so not proved again (`--again` proves all): {kept}", flush=True)
     for one in prove(root, left, mutate=mutate, verbose=verbose):
-        print(one.told, flush=True)
+        print(one.text, flush=True)
         report(one)
         found.append(one)
     return found
@@ -109,7 +109,7 @@ def prove(root: Path, wanted: Iterable[Wanted], *, mutate: bool = True, verbose:
     """Prove exercises in parallel, and store the proofs of those without problems."""
     tasks = [(root, lesson, exercise, mutate, verbose) for lesson, exercise in wanted]
     current = {f"{name}/{e}": f for name in {task[1] for task in tasks} for e, f in fingerprints(root, name).items()}
-    for (_, lesson, exercise, *_), done in side_by_side(proved, tasks):
+    for (_, lesson, exercise, *_), done in run_in_parallel(prove_exercise, tasks):
         one = _failed(lesson, exercise, done) if isinstance(done, Exception) else done
         if mutate and not one.problems:
             fingerprint_file(root).add({proof_of(one.key): current[one.key]})
@@ -118,22 +118,22 @@ def prove(root: Path, wanted: Iterable[Wanted], *, mutate: bool = True, verbose:
 
 def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
     """Print mutants that lose nothing, in the format of `equivalent.toml`, with reasons."""
-    for _, done in side_by_side(surviving, [(root, *one) for one in exercises_of(root, names, only)]):
+    for _, done in run_in_parallel(survivors_as_toml, [(root, *one) for one in exercises_of(root, names, only)]):
         if isinstance(done, Exception):
             raise done
         print(done, end="", flush=True)
 
 
-def surviving(root: Path, lesson: str, name: str) -> str:
+def survivors_as_toml(root: Path, lesson: str, name: str) -> str:
     """The mutants of one exercise that lose nothing, below the name of their file."""
     made, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
     exercise = made.lesson.all_tasks[name]
     if not exercise.points:
         return ""
     known = read_equivalents(root / folder)
-    survivors = made.tried(exercise, made.mutants(exercise)).survivors
-    found = [str(one) for one in survivors if str(one) in known or not made.unchanged(exercise, one)]
-    listed = written(found, known)
+    survivors = made.run_mutants(exercise, made.mutants(exercise)).survivors
+    found = [str(one) for one in survivors if str(one) in known or not made.why_equivalent(exercise, one)]
+    listed = to_toml(found, known)
     return f"# {folder}/{LIST}\n{listed}\n" if listed else ""
 
 
@@ -158,11 +158,11 @@ def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[st
     tests, code = root / "grader_tests", code or packages(root / "grader_tests")
     own = [text_digest(cell.source) for cell in own_code(root, name)]
 
-    def made_of(folder: Path) -> str:
+    def fingerprint_of(folder: Path) -> str:
         listed = [path for path in [folder / LIST] if path.is_file()]
         return code.fingerprint(PROVER, *python_files(folder), *listed, about=own)
 
-    return {exercise: made_of(tests / name / exercise) for exercise in load_lesson(tests / name).all_tasks}
+    return {exercise: fingerprint_of(tests / name / exercise) for exercise in load_lesson(tests / name).all_tasks}
 
 
 def proof_of(key: str) -> str:
@@ -205,14 +205,14 @@ def prover(root: Path, name: str) -> Prover:
     return Prover(root, name)
 
 
-def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> Found:
+def prove_exercise(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> Found:
     """Prove one exercise. Any exception is our error."""
     made = prover(root, lesson)
     proof = made.prove(made.lesson.all_tasks[name], mutate=mutate)
-    told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
+    text = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
     if not proof.exercise.points:  # no criteria to lose, so no strength to measure and no verdict to record
-        return Found(lesson, name, told, proof.problems)
-    return Found(lesson, name, told, proof.problems, figures(proof), compact(proof))
+        return Found(lesson, name, text, proof.problems)
+    return Found(lesson, name, text, proof.problems, figures(proof), compact(proof))
 
 
 def _failed(lesson: str, name: str, error: Exception) -> Found:

@@ -97,7 +97,7 @@ def sync(
     author_tables.write(root)
     for one in found:
         if one.problems:
-            console.print(one.told, markup=False, highlight=False, soft_wrap=True)
+            console.print(one.text, markup=False, highlight=False, soft_wrap=True)
     problems = sum(len(one.problems) for one in found)
     console.print(plural(problems, "problem") if problems else "up to date")
     return min(1, problems)

@@ -1,7 +1,7 @@
 """Recorded verdicts on every known answer, which show unintended changes of grades.
 
 tests/verdicts/NN_lesson.json contains, for each exercise and answer, one verdict for all seeds or one per seed, in the
-format of `Proof.in_short`. `grading sync` records them, in a course that has the folder.
+format of `Proof.short_verdicts`. `grading sync` records them, in a course that has the folder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Verdicts = dict[str, list[str]]
 
 def compact(proof: Proof) -> Verdicts:
     """The verdicts of a proof as recorded: only one if all seeds agree."""
-    found = {answer: v if len(set(v)) > 1 else v[:1] for answer, v in proof.in_short().items()}
+    found = {answer: v if len(set(v)) > 1 else v[:1] for answer, v in proof.short_verdicts().items()}
     return {answer: v for answer, v in found.items() if not answer.startswith("base ")}
 
 

@@ -25,7 +25,7 @@ from ..exercises.lesson import load_lesson
 from . import devices
 from .author_tables import filled_in
 from .error_margins import FRESH, measure
-from .parallel import side_by_side
+from .parallel import run_in_parallel
 from .report_data import REPORTS, Figures, headline, measured, page
 from .runner import Found, prover, versions
 
@@ -41,7 +41,7 @@ def publish(root: Path, found: Iterable[Found], made_of: Mapping[str, str], prog
     strength, proved = _before(root), {one.key: one for one in found if not one.problems}
     last_first = sorted(proved, reverse=True)  # the last lessons take longest
     row = progress.add_task("exercises measured", total=len(proved))
-    for (_, lesson, exercise, _), done in side_by_side(
+    for (_, lesson, exercise, _), done in run_in_parallel(
         measured_of, [(root, *key.split("/"), SEEDS) for key in last_first]
     ):
         if isinstance(done, Exception):
@@ -57,7 +57,7 @@ def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
     """Results of one exercise with many seeds, and on another device."""
     made = prover(root, lesson)
     exercise = made.lesson.all_exercises[name]
-    right = made.right(exercise)
+    right = made.correct_answers(exercise)
     return {
         "seeds": measured(measure(exercise, right, FRESH[:seeds])),
         "other device": devices.differing(exercise, right),

@@ -11,9 +11,9 @@ from rich.progress import Progress
 
 from grading.exercises.exercise import Exercise, call, exercise
 from grading.proof import devices, write_reports
-from grading.proof.equivalents import written
+from grading.proof.equivalents import to_toml
 from grading.proof.error_margins import Exactness, measure
-from grading.proof.parallel import side_by_side
+from grading.proof.parallel import run_in_parallel
 from grading.proof.report_data import measured
 from grading.proof.runner import Found, check
 from grading.proof.sync import sync
@@ -93,7 +93,7 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     root = build_course(tmp_path / "course")
     for lesson in TINY_LESSONS:
         ask_for_one_number(root, lesson)
-    (root / HERE / "equivalent.toml").write_text(written(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
+    (root / HERE / "equivalent.toml").write_text(to_toml(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
     monkeypatch.setattr(write_reports, "SEEDS", 2)
     (root / "docs" / "images").mkdir(parents=True)
     quality = root / "docs" / "grader-quality.md"
@@ -120,7 +120,7 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     # the other exercise's figures are added to these, which are not measured again
     survivors = [str(p.fault).partition(": ")[2] for one in check(root, [TINY_LESSONS[1]]) for p in one.problems]
     folder = root / "grader_tests" / TINY_LESSONS[1] / "halve"
-    (folder / "equivalent.toml").write_text(written(survivors, dict.fromkeys(survivors, WHY)))
+    (folder / "equivalent.toml").write_text(to_toml(survivors, dict.fromkeys(survivors, WHY)))
     measured_now = []
     monkeypatch.setattr(write_reports, "measured_of", lambda *task: measured_now.append(task) or measured_of(*task))
     assert sync(root, measure=True) == 0
@@ -140,10 +140,10 @@ def test_an_interruption_keeps_new_and_old_measurements(tmp_path: Path, monkeypa
     (reports / "strength.json").write_text(json.dumps({"exercises": {"01_double/double": before}}))
 
     def interrupted_after_the_first(task, wanted):
-        yield from side_by_side(task, wanted[:1])
+        yield from run_in_parallel(task, wanted[:1])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(write_reports, "side_by_side", interrupted_after_the_first)
+    monkeypatch.setattr(write_reports, "run_in_parallel", interrupted_after_the_first)
     monkeypatch.setattr(write_reports, "SEEDS", 1)
     found = [Found(lesson, name, "", []) for lesson, name in zip(TINY_LESSONS, ("double", "halve"), strict=True)]
     with pytest.raises(KeyboardInterrupt), Progress(disable=True) as progress:
