@@ -29,14 +29,11 @@ from __future__ import annotations
 
 from ..models.gpt import GPT
 from .attention import SUSPECTS, Attention, biased_attention, mixture, suspect, turned_attention
-from .cached import Cached
-from .choices import grammar, verifier
+from .choices import LinkedIds, State, grammar, strict, verifier
 from .circuits import PlantedCircuits
-from .linked import LinkedIds
-from .models import Bigram, Enough, Slope, Windowed
+from .models import Bigram, Cached, Enough, Slope, Windowed
 from .modules import Projections, Scaled, assembled, layer_norm, torch_attention
 from .sequences import Memory, PositionalReader, PositionalWriter, Reader, Writer, story
-from .strict import State, strict
 
 __all__ = [
     "GPT",

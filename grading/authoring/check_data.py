@@ -31,10 +31,9 @@ from course.harness.serialization import Node, PackingError, pack, unpack
 from ..course_dir.lesson_change import LessonChange
 from ..course_dir.lesson_marks import exercise_points
 from ..errors import CheckDataError
-from ..exercises.adapted import load_adapted
 from ..exercises.case import practice_text, spelled_out
 from ..exercises.exercise import Exercise, Mistake
-from ..exercises.lesson import load_lesson
+from ..exercises.lesson import load_adapted, load_lesson
 from ..grader.references import (
     PRACTICE_SEED,
     PreparedCase,

@@ -33,9 +33,8 @@ from course.cell_kinds import is_left_out
 from grading.course_dir.lesson_change import LessonChange
 from grading.course_dir.seeds import seed_of
 from grading.errors import NoAnswer
-from grading.exercises.adapted import load_adapted
 from grading.exercises.exercise import Exercise
-from grading.exercises.lesson import Lesson
+from grading.exercises.lesson import Lesson, load_adapted
 from grading.grader import codec
 from grading.grader.cell_code import parse
 from grading.grader.follow_through import Called, better, name_steps, wrong_ones_called
