@@ -70,7 +70,7 @@ def _after(word: str, text: str) -> str:
     return f"{word}: {text[:1].lower() if small else text[:1]}{text[1:]}"
 
 
-def filled(text: str, found: re.Match[str]) -> str:
+def fill_groups(text: str, found: re.Match[str]) -> str:
     """The text with the groups of a match in place of {1}, {2}; after a bar comes what to say of an empty group.
 
     Names in quotation marks become code.

@@ -20,7 +20,7 @@ from ..harness.sentences import STEP_STAYS, does_not_allow, listed
 from ..harness.slips import slips
 from ..report import POINTS, STEP, CodeNote, Example, Report, Row, without_repetition
 from .check_run import CheckRun
-from .raised_lines import WHERE, brief
+from .raised_lines import WHERE, shorten_description
 from .session import Session
 
 NOT_STARTED = "Write it in the cell above, then run this one."
@@ -150,7 +150,7 @@ class Attempt:
 
     def _case(self, number: int, finding: Finding, error: str = "") -> Example:
         case, seen = self.results.cases[number], self.results.seen[number]
-        code = brief(error) if error else ""
+        code = shorten_description(error) if error else ""
         return failing_case(case.text, case.program, seen, finding, values=self._shows_values(number), code=code)
 
     def _rows(self, besides: int = -1) -> list[Row]:

@@ -19,7 +19,7 @@ from ..harness.program import Observation, Program
 from ..harness.runner import CallHooks, observe
 from ..report import CodeNote
 from .follow_through import replaced
-from .raised_lines import explained
+from .raised_lines import describe_raise
 
 if TYPE_CHECKING:
     from .session import Session
@@ -158,7 +158,7 @@ class CheckRun:
             self.stopped = f"Your code {seen.raised['message'].removeprefix('it ')}{line}."
             self.stopped_case = len(self.errors) - 1
         elif witness.error and not (must_raise or not_written(seen.raised)):
-            self.errors[-1] = explained(witness.error)
+            self.errors[-1] = describe_raise(witness.error)
         return seen
 
 

@@ -37,7 +37,7 @@ from ..exercises.lesson import load_adapted, load_lesson
 from ..grader.references import (
     PRACTICE_SEED,
     PreparedCase,
-    drawn,
+    draws_other_numbers,
     judge_case,
     outcomes_of,
     practice_cases,
@@ -123,7 +123,7 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
         ],
         "cases": [
             _case(exercise, exercise.criteria[p.criterion].name, practice_text(p.case, new), p) | {"drawn": new}
-            for p, new in zip(practice, drawn(exercise), strict=True)
+            for p, new in zip(practice, draws_other_numbers(exercise), strict=True)
         ],
     }
     mistakes = [

@@ -37,7 +37,7 @@ from grading.exercises.exercise import Exercise
 from grading.exercises.lesson import Lesson, load_adapted
 from grading.grader import codec
 from grading.grader.cell_code import parse
-from grading.grader.follow_through import Called, better, name_steps, wrong_ones_called
+from grading.grader.follow_through import Called, find_wrong_calls, name_steps, verdict_that_counts
 from grading.grader.references import known_mistakes, practice_cases, programs
 from grading.grader.shown_cases import hide_cases, show_cases, show_unanswered, wants_practice
 from grading.grader.signs import signs_of
@@ -272,7 +272,7 @@ class _Grading:
                     self._aliases.get(exercise.name, ""),
                     **self._settings(exercise),
                 )
-                self._verdicts[exercise.name] = better(verdict, again, called)
+                self._verdicts[exercise.name] = verdict_that_counts(verdict, again, called)
             yield cell, self._finished(exercise)
 
     def show_practice(self, verdict: ExerciseVerdict) -> bool:
@@ -302,7 +302,7 @@ class _Grading:
 
     def _called(self, exercise: Exercise) -> Called:
         verdict, source = self._verdicts[exercise.name], self._source(exercise)
-        return wrong_ones_called(exercise, verdict, source, self._others(exercise, source))
+        return find_wrong_calls(exercise, verdict, source, self._others(exercise, source))
 
     def _others(self, exercise: Exercise, source: NotebookSource) -> Iterator[tuple[Exercise, ExerciseVerdict]]:
         """The lesson's other exercises, not started if they come further down in the notebook, and steps."""
