@@ -31,7 +31,7 @@ from ..course_dir.lessons import list_lessons
 from ..errors import CourseError
 from ..exercises.lesson import load_lesson
 from . import author_tables, mistakes_page, verdict_records, write_reports
-from .runner import PROOF, Found, Wanted, fingerprints, proof_of, prove, versions
+from .runner import PROOF, ProofResult, Wanted, fingerprints, proof_of, prove, versions
 
 CHECK_DATA, VERDICTS, PROOFS = "check data", "recorded verdicts", "shipped proof"
 
@@ -174,7 +174,7 @@ def _make_check_data(plan: Plan, root: Path, progress: Progress) -> None:
         list(pool.map(make, reversed(plan.check_data)))  # the last lessons take longest
 
 
-def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
+def _prove(plan: Plan, root: Path, progress: Progress) -> list[ProofResult]:
     """Prove exercises that lack a proof, verdicts or figures, and record the results."""
     needed = {*plan.verdicts, *plan.measured, *plan.unproved}
     last_first = sorted(needed, reverse=True)  # the last lessons take longest

@@ -27,13 +27,13 @@ from .author_tables import filled_in
 from .error_margins import FRESH, measure
 from .parallel import run_in_parallel
 from .report_data import REPORTS, Figures, headline, measured, page
-from .runner import Found, prover, versions
+from .runner import ProofResult, prover, versions
 
 QUALITY = Path("docs") / "grader-quality.md"
 SEEDS = len(FRESH)  # for measuring points and errors
 
 
-def publish(root: Path, found: Iterable[Found], made_of: Mapping[str, str], progress: Progress) -> None:
+def publish(root: Path, found: Iterable[ProofResult], made_of: Mapping[str, str], progress: Progress) -> None:
     """Measure the exercises that were proved, and write all pages.
 
     made_of  lesson/exercise -> its fingerprint

@@ -22,7 +22,7 @@ from grading.grader.follow_through import grade_and_follow
 from grading.grader.grade_exercise import earns_all
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
-from grading.proof import namespace
+from grading.proof import run_lesson_code
 
 from ..support.repository import LESSONS, ROOT, of_this_week
 
@@ -60,7 +60,7 @@ class Notebook:
 
     def __init__(self, lesson: str) -> None:
         self.lesson = load_lesson(ROOT / "grader_tests" / lesson)
-        self.names, cells = namespace(ROOT, lesson)
+        self.names, cells = run_lesson_code(ROOT, lesson)
         for code in CALLING.get(lesson, {}).values():
             exec(code, self.names)
         self.cells = cells | CALLING.get(lesson, {})

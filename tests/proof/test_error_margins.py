@@ -15,7 +15,7 @@ from grading.proof.equivalents import to_toml
 from grading.proof.error_margins import Exactness, measure
 from grading.proof.parallel import run_in_parallel
 from grading.proof.report_data import measured
-from grading.proof.runner import Found, check
+from grading.proof.runner import ProofResult, check
 from grading.proof.sync import sync
 from grading.proof.write_reports import measured_of, write
 
@@ -145,7 +145,7 @@ def test_an_interruption_keeps_new_and_old_measurements(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(write_reports, "run_in_parallel", interrupted_after_the_first)
     monkeypatch.setattr(write_reports, "SEEDS", 1)
-    found = [Found(lesson, name, "", []) for lesson, name in zip(TINY_LESSONS, ("double", "halve"), strict=True)]
+    found = [ProofResult(lesson, name, "", []) for lesson, name in zip(TINY_LESSONS, ("double", "halve"), strict=True)]
     with pytest.raises(KeyboardInterrupt), Progress(disable=True) as progress:
         write_reports.publish(root, found, {one.key: "" for one in found}, progress)
     known = json.loads((reports / "strength.json").read_text())["exercises"]
