@@ -10,10 +10,10 @@ from torch import nn
 
 from course import figures
 from course.models.right_functions import lesson_05, lesson_06
-from course.models.story_corpus import generate_stories
 from course.notebook import session, staged_model
 from course.notebook.begin import begin
 from course.notebook.prior_answers import find_prior_answer
+from tools.story_corpus import generate_stories
 
 LESSONS = ("03_queries_keys_values", "04_scaling", "05_causal_mask", "06_multi_head", "07_rope", "08_training")
 TEXT = "then the hen"
