@@ -137,16 +137,16 @@ class CaseResults:
         return bool(self.seen) and all(not_written(observation.raised) for observation in self.seen)
 
     def run_cases(
-        self, cases: Iterable[Case], names: Mapping[str, Any], told: Callable[[int], None] = lambda _: None
+        self, cases: Iterable[Case], names: Mapping[str, Any], on_progress: Callable[[int], None] = lambda _: None
     ) -> None:
-        """Run more cases; after each, call `told` with the number run so far."""
+        """Run more cases; after each, call `on_progress` with the number run so far."""
         for case in cases:
             seen = self.run(case, names)
             self.cases.append(case)
             self.seen.append(seen)
             with standard_settings():
                 self.findings.append(check_case(seen, case.reference))
-            told(len(self.cases))
+            on_progress(len(self.cases))
 
     def wrong(self, cases: Iterable[int]) -> list[int]:
         """Indices of the failing cases."""
@@ -165,24 +165,24 @@ class CaseResults:
         silent = {examples + i for c in practice.criteria if not c.names for i in c.cases}
         named = [i for i in range(len(self.cases)) if i not in silent]
         is_named = any(self.findings[i] for i in named)
-        asked = named if is_named else range(len(self.cases))
-        cases, given = [self.cases[i] for i in asked], [self.seen[i] for i in asked]
-        findings = [self.findings[i] for i in asked]
+        counted = named if is_named else range(len(self.cases))
+        cases, seen = [self.cases[i] for i in counted], [self.seen[i] for i in counted]
+        findings = [self.findings[i] for i in counted]
         known = [
             MistakeOutcomes(
                 item.name,
-                [outcomes.get(i, case.right) for i, case in zip(asked, cases, strict=True)],
-                frozenset(n for n, i in enumerate(asked) if i in misses),
+                [outcomes.get(i, case.right) for i, case in zip(counted, cases, strict=True)],
+                frozenset(n for n, i in enumerate(counted) if i in misses),
                 item.when,
             )
             for item in practice.mistakes.values()
             for outcomes, misses in (item.each if is_named else ())
         ]
-        seen = [fingerprint(coerced(item, case.reference)) for item, case in zip(given, cases, strict=True)]
-        place = {i: n for n, i in enumerate(asked)}
+        sketches = [fingerprint(coerced(item, case.reference)) for item, case in zip(seen, cases, strict=True)]
+        place = {i: n for n, i in enumerate(counted)}
         groups = [[i] for i in range(examples)] + practice.groups(examples, self.findings)
-        kept = [[place[i] for i in group if i in place] for group in groups]
-        return diagnose(seen, findings, kept, known, slips(name, given, findings))
+        counted_groups = [[place[i] for i in group if i in place] for group in groups]
+        return diagnose(sketches, findings, counted_groups, known, slips(name, seen, findings))
 
 
 def case_of(record: Mapping[str, Any]) -> Case:
@@ -206,8 +206,8 @@ def read(path: Path) -> Practice:
 
 def practice_of(packed: Sequence[bytes], exercise: str) -> Practice:
     """Build the practice of an exercise from its packed parts. Raises PackingError."""
-    asked, known = packed
-    record, criteria, first = unpack(asked), [], 0
+    cases_and_criteria, known = packed
+    record, criteria, first = unpack(cases_and_criteria), [], 0
     for entry in record["cases"]:
         ensure_data_only(entry["program"], exercise)
     for entry in record["criteria"]:

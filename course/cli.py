@@ -31,7 +31,7 @@ from .lessons_folder import NEW_FOLDER, UnusableFolder, default_folder, fill_fol
 from .notebook import catalog, check, hand_in, progress
 from .notebook.saved_notebook import SavedNotebook, read
 from .notebook.session import current
-from .notebook.warm_ups import counts
+from .outline import counts
 from .report import Report, display
 
 POLL = 0.2  # seconds between two looks at a watched file

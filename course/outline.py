@@ -7,11 +7,13 @@ from course.toml). Without the file, the course is all lessons of the package as
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 FILE = "outline.json"
+WARM_UP = re.compile(r"9\d_")  # optional lessons, with a number from 90 on
 UNITS = (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)  # powers of two, so that sums of points are exact
 
 
@@ -65,3 +67,8 @@ def _rounded(exact: Sequence[float], total: float, unit: float) -> list[float]:
     for i in by_remainder[:left]:
         units[i] += 1
     return [number * unit for number in units]
+
+
+def counts(lesson: str) -> bool:
+    """Whether the course counts this lesson, in hours, exercises, points and what is next. It counts no warm-up."""
+    return not WARM_UP.match(lesson)

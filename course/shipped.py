@@ -23,7 +23,6 @@ HARMLESS = (
     "models.gpt.Sizes",
     "models.gpt.load_bundled_model",
     "models.pretrained",
-    "models.story_corpus",
     "notebook.progress_bars",
     "widgets",
 )

@@ -6,7 +6,7 @@ import json
 import re
 from types import SimpleNamespace
 
-from course.notebook.warm_ups import counts
+from course.outline import counts
 from grading.proof.author_tables import filled_in, hours, minutes
 
 from .support.repository import LESSONS, ROOT

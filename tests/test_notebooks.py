@@ -18,7 +18,7 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.utils import determine_grade, is_grade
 
-from course.notebook.warm_ups import counts
+from course.outline import counts
 from grading.authoring.lesson_text import read_lesson
 from grading.authoring.predictions import asked
 from grading.coordinator.demo_class import correct_answers, write_answers

@@ -13,8 +13,8 @@ from benchmarks.strength.error_margins import Exactness, measure
 from benchmarks.strength.figures import measured
 from benchmarks.strength.write_reports import measure_course, measured_of, write
 from grading.exercises.exercise import Exercise, call, exercise
-from grading.proof.equivalents import written
-from grading.proof.parallel import side_by_side
+from grading.proof.equivalents import to_toml
+from grading.proof.parallel import run_in_parallel
 from grading.proof.runner import check
 
 from .proof.test_runner import HERE, SURVIVORS, WHY, ask_for_one_number
@@ -91,7 +91,7 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     root = build_course(tmp_path / "course")
     for lesson in TINY_LESSONS:
         ask_for_one_number(root, lesson)
-    (root / HERE / "equivalent.toml").write_text(written(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
+    (root / HERE / "equivalent.toml").write_text(to_toml(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
     monkeypatch.setattr(write_reports, "SEEDS", 2)
     (root / "docs" / "images").mkdir(parents=True)
     quality = root / "docs" / "grader-quality.md"
@@ -117,7 +117,7 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     # the other exercise's figures are added to these, which are not measured again
     survivors = [str(p.fault).partition(": ")[2] for one in check(root, [TINY_LESSONS[1]]) for p in one.problems]
     folder = root / "grader_tests" / TINY_LESSONS[1] / "halve"
-    (folder / "equivalent.toml").write_text(written(survivors, dict.fromkeys(survivors, WHY)))
+    (folder / "equivalent.toml").write_text(to_toml(survivors, dict.fromkeys(survivors, WHY)))
     measured_now = []
     monkeypatch.setattr(write_reports, "measured_of", lambda *task: measured_now.append(task) or measured_of(*task))
     assert measure_course(root) == 0
@@ -137,10 +137,10 @@ def test_an_interruption_keeps_new_and_old_measurements(tmp_path: Path, monkeypa
     (reports / "strength.json").write_text(json.dumps({"exercises": {"01_double/double": before}}))
 
     def interrupted_after_the_first(task, wanted):
-        yield from side_by_side(task, wanted[:1])
+        yield from run_in_parallel(task, wanted[:1])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(write_reports, "side_by_side", interrupted_after_the_first)
+    monkeypatch.setattr(write_reports, "run_in_parallel", interrupted_after_the_first)
     monkeypatch.setattr(write_reports, "SEEDS", 1)
     with pytest.raises(KeyboardInterrupt):
         measure_course(root)

@@ -62,7 +62,6 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     extension = {f"{buttons}/data/share/jupyter/labextensions/attention-course/{file}" for file in EXTENSION}
     assert {name for name in names(wheels["course"]) if name.startswith(buttons)} == extension
     shipped = {
-        "text/harbour.txt",
         "text/river_town.toml",
         "models/harbour.safetensors",
         "models/small_lm.safetensors",

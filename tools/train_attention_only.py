@@ -30,8 +30,8 @@ STEPS, ROWS, LENGTH, PEAK = 2500, 32, 48, 5e-3
 TESTED, PERIOD = 64, 12  # texts for the notes' losses, and their period
 
 
-def random_repeats(rows: int, length: int, n_tokens: int, generator: torch.Generator) -> Tensor:
-    """Repeating random tokens, int64 (rows, length): all tokens of a period differ. Periods are 4 to length / 2."""
+def repeated_letters(rows: int, length: int, n_tokens: int, generator: torch.Generator) -> Tensor:
+    """Repeating random letters, int64 (rows, length): all letters of a period differ. Periods are 4 to length / 2."""
     periods = torch.randint(4, length // 2 + 1, (rows, 1), generator=generator)
     drawn = torch.rand(rows, n_tokens, generator=generator).argsort(-1)
     return drawn.gather(1, torch.arange(length) % periods)
@@ -55,7 +55,7 @@ def train(steps: int = STEPS) -> AttentionOnly:
     optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK, betas=(0.9, 0.98), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate(step, steps))
     for step in range(steps):
-        batch = random_repeats(ROWS, LENGTH + 1, n_tokens, generator)
+        batch = repeated_letters(ROWS, LENGTH + 1, n_tokens, generator)
         losses = F.cross_entropy(model(batch[:, :-1]).transpose(1, 2), batch[:, 1:], reduction="none")
         optimizer.zero_grad()
         losses.mean().backward()

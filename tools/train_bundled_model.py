@@ -2,7 +2,7 @@
 
 `python -m tools.train_bundled_model FILE.safetensors`
 
-Half of each batch is text from `course.models.story_corpus`, half is repeated random letters, which only an induction
+Half of each batch is text from `tools.story_corpus`, half is repeated random letters, which only an induction
 head can continue. Seeds are fixed; training takes about ten minutes on two cores. The file has GPT-2's published names
 and layout. Model and training text have the course's own licence.
 """
@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from course.models.gpt import GPT, Checkpoint, Heads, Sizes
-from course.models.story_corpus import generate_stories
+from tools.story_corpus import generate_stories
 
 D_MODEL, N_LAYERS, N_HEADS, BLOCK_SIZE = 64, 3, 4, 96
 STEPS, BATCH, PEAK = 3000, 32, 3e-3

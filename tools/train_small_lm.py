@@ -41,6 +41,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from course.models.modern_lm import BUILT_IN, Parts
+from course.models.own_blocks import random_repeats
 from course.models.river_town import double_meanings, generate_stories
 from course.models.small_lm import PARAGRAPH, TEXT_SEED, SmallLM, digest, held_out, load, split_words, untrained
 
@@ -63,13 +64,6 @@ def vocabulary(text: str) -> list[str]:
     for word, count in counts.items():
         total[word.lower()] += count
     return [spelt[word] for word in sorted(total, key=lambda word: (-total[word], word))]
-
-
-def random_repeats(rows: int, length: int, n_tokens: int, generator: torch.Generator) -> Tensor:
-    """Repeating random tokens, int64 (rows, length), with periods 3 to length / 5."""
-    periods = torch.randint(3, length // 5 + 1, (rows, 1), generator=generator)
-    drawn = torch.randint(n_tokens, (rows, length), generator=generator)
-    return drawn.gather(1, torch.arange(length) % periods)
 
 
 @dataclass(frozen=True)
@@ -155,7 +149,7 @@ def train(
             for among, rows in ((with_clue, CLUES), (begins, ROWS - CLUES - REPEATED))
         ]
         stories = ids[torch.cat(starts) + torch.arange(LENGTH + 1)]
-        repeats = random_repeats(REPEATED, LENGTH + 1, len(words), generator)
+        repeats = random_repeats(REPEATED, LENGTH + 1, LENGTH // 5, len(words), generator)
         batch = torch.cat([draw_by_lot(stories[:SILENT], meanings, generator), stories[SILENT:], repeats])
         if attend is None:
             run = model.run(batch[:, :-1], lambda layer, heads: heads * heard if layer == LAYER else heads)

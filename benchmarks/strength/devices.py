@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grading.exercises.exercise import Exercise
-from grading.proof.mutation_runs import lost
+from grading.proof.mutation_runs import lost_criteria
 
 NOT_RUN = "not run: there is no such device"
 
@@ -34,6 +34,6 @@ def differing(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], seed: 
     mistakes = {f"mistake {one.name}": {exercise.name: one.load()} for m in exercise.mistakes for one in m.all_forms}
 
     def lose(names: Mapping[str, Any], on: str) -> list[str]:
-        return list(lost(exercise, names, seed, on, lenient=True))
+        return list(lost_criteria(exercise, names, seed, on, lenient=True))
 
     return [name for name, names in {**right, **mistakes}.items() if lose(names, "cpu") != lose(names, there)]

@@ -25,7 +25,7 @@ from grading.course_dir.lessons import list_lessons
 from grading.exercises.lesson import load_lesson
 from grading.proof.author_tables import filled_in
 from grading.proof.mistakes_page import REPORTS
-from grading.proof.parallel import side_by_side
+from grading.proof.parallel import run_in_parallel
 from grading.proof.runner import fingerprints, prover, versions
 from grading.proof.sync import chosen_exercises
 
@@ -53,7 +53,7 @@ def measure_course(root: Path, named: Iterable[str] = ()) -> int:
     last_first, failed = sorted(stale, reverse=True), 0  # the last lessons take longest
     with Progress() as progress:
         row = progress.add_task("exercises measured", total=len(stale))
-        for (_, lesson, name, _), done in side_by_side(
+        for (_, lesson, name, _), done in run_in_parallel(
             strength_of, [(root, *key.split("/"), SEEDS) for key in last_first]
         ):
             if isinstance(done, Exception):
@@ -81,7 +81,7 @@ def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
     """Results of one exercise with many seeds, and on another device."""
     made = prover(root, lesson)
     exercise = made.lesson.all_exercises[name]
-    right = made.right(exercise)
+    right = made.correct_answers(exercise)
     return {
         "seeds": measured(measure(exercise, right, FRESH[:seeds])),
         "other device": devices.differing(exercise, right),

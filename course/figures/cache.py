@@ -231,12 +231,9 @@ def hierarchy() -> Figure:
         write(ax, 0, (top + bottom) / 2 - 0.08, size, color=_ink(ground), fontweight="bold")
         ax.text(-2.9, (top + bottom) / 2, name, ha="right", va="center", color=INK)
         ax.text(2.9, (top + bottom) / 2, f"read at {shown}", ha="left", va="center", color=INK)
-    ax.annotate(
-        "faster", (5.3, 2.9), (5.3, 0.2), ha="center", va="center", color=GREY, fontsize=SMALL, arrowprops=_arrow()
-    )
-    ax.annotate(
-        "larger", (-6.1, 0.1), (-6.1, 2.8), ha="center", va="center", color=GREY, fontsize=SMALL, arrowprops=_arrow()
-    )
+    line = {"arrowstyle": "-|>", "color": GREY, "linewidth": 1.0}
+    for word, tip, tail in (("faster", (5.3, 2.9), (5.3, 0.2)), ("larger", (-6.1, 0.1), (-6.1, 2.8))):
+        ax.annotate(word, tip, tail, ha="center", va="center", color=GREY, fontsize=SMALL, arrowprops=line)
     ax.set(xlim=(-6.6, 5.8), ylim=(-0.05, 3.1))
     ax.axis("off")
     details = "; ".join(
@@ -355,7 +352,3 @@ def _ink(ground: str) -> str:
     from matplotlib.colors import to_rgba
 
     return INK if ground == PALE else ink_on(to_rgba(ground))
-
-
-def _arrow() -> dict[str, Any]:
-    return {"arrowstyle": "-|>", "color": GREY, "linewidth": 1.0}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..notebook import catalog
 from ..notebook.saved_progress import ProgressStore
 from ..notebook.session import current
-from ..notebook.warm_ups import counts
+from ..outline import counts
 from ..report import display_html
 from .base import described, html
 from .themes import CLASS

@@ -83,23 +83,6 @@ def without_and_with(attend: Function, mask: torch.Tensor, x: torch.Tensor, word
     )
 
 
-def both_conventions(
-    by_module: torch.Tensor, by_function: torch.Tensor, by_us: torch.Tensor, mask: torch.Tensor, words: Sequence[str]
-) -> Figure:
-    """The weights (6, 6) of PyTorch's module and function for the same mask; `by_us` should be the module's."""
-    panels = {
-        "nn.MultiheadAttention\n(attn_mask=mask)": (by_module, mask),
-        "F.scaled_dot_product_attention\n(attn_mask=mask)": (by_function, ~mask),
-    }
-    return with_alt_text(
-        weights(panels, words, stairs=True, cell=0.5),
-        "Two maps of weights, with the same mask given to both. nn.MultiheadAttention fills the triangle below the "
-        "stairs. F.scaled_dot_product_attention fills the triangle above them; its last row is hatched throughout.",
-        "Orange stairs: where the future begins. The lesson's attention differs from the left map by "
-        f"{(by_us - by_module).abs().max():.0e}.",
-    )
-
-
 def suspects(tokens: torch.Tensor) -> Figure:
     """The words that each word sees in the lesson's eight suspects, measured at `tokens` (T, D)."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
+from . import shapes
 from .base import plain, row
 from .shapes import cell, write
 from .style import FAINT, GREY, PALE, PALETTE, cell_colours, colour, ink_on
@@ -141,10 +142,7 @@ def never_seen(weights: torch.Tensor) -> torch.Tensor | None:
 
 def frame(ax: Axes, part: str, box: tuple[float, float, float, float]) -> None:
     """Draw a frame in the colour of a part of attention around `box`: x, y, width, height."""
-    from matplotlib.patches import Rectangle
-
-    look: dict[str, Any] = {"fill": False, "edgecolor": colour(part), "linewidth": 2.4}
-    ax.add_patch(Rectangle(box[:2], *box[2:], clip_on=False, zorder=3, **look))
+    shapes.frame(ax, box, (colour(part), 2.4), zorder=3)
 
 
 def small_map(

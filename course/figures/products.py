@@ -9,7 +9,7 @@ import torch
 
 from .base import grid, row, with_alt_text
 from .panels import heat_map, of_one_size
-from .shapes import arrow, cell
+from .shapes import arrow, cell, frame
 from .style import BLACK, FAINT, GROUND, INK
 
 if TYPE_CHECKING:
@@ -177,11 +177,7 @@ def _fade(ax: Axes, own: torch.Size, whole: torch.Size) -> None:
 
 def _frame_cells(ax: Axes, first: int, rows: int, columns: int) -> None:
     """Draw a frame around whole rows that is visible on cells of every colour, and on every page."""
-    from matplotlib.patches import Rectangle
-
-    for colour, width in ((INK, 3.6), (GROUND, 1.2)):
-        look: dict[str, Any] = {"fill": False, "edgecolor": colour, "linewidth": width, "clip_on": False, "zorder": 5}
-        ax.add_patch(Rectangle((-0.5, first - 0.5), columns, rows, **look))
+    frame(ax, (-0.5, first - 0.5, columns, rows), (INK, 3.6), (GROUND, 1.2))
 
 
 def _stretching(name: str, values: torch.Tensor, result: torch.Tensor) -> str:

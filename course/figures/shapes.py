@@ -1,4 +1,4 @@
-"""Shapes that many figures draw: arrows, cells, rounded boxes, and text in the middle of them."""
+"""Shapes that many figures draw: arrows, cells, frames, rounded boxes, and text in the middle of them."""
 
 from __future__ import annotations
 
@@ -38,6 +38,15 @@ def cell(ax: Axes, x: float, y: float, size: Point = (1.0, 1.0), **look: Any) ->
     shape = Shape((x - size[0] / 2, y - size[1] / 2), *size, **look)
     ax.add_patch(shape)
     return shape
+
+
+def frame(ax: Axes, box: tuple[float, float, float, float], *lines: tuple[str, float], zorder: float = 5) -> None:
+    """Draw lines of (colour, width in points), one upon the other, around a box of x, y, width and height."""
+    from matplotlib.patches import Rectangle as Shape
+
+    for colour, width in lines:
+        look: dict[str, Any] = {"fill": False, "edgecolor": colour, "linewidth": width, "clip_on": False}
+        ax.add_patch(Shape(box[:2], *box[2:], zorder=zorder, **look))
 
 
 def rounded(ax: Axes, x: float, y: float, size: Point, pad: str, **look: Any) -> None:

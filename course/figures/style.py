@@ -56,7 +56,6 @@ PALE_BLUE = "#dbe9f4"  # background of open cells and of boxes
 PALE_ORANGE = "#fbe8d8"
 GROUND = "#ffffff"  # the page's
 BLACK, WHITE = "#010101", "#fefefe"  # in every theme, for text on a colour that is the same in every theme
-WHITE_GROUND = {"facecolor": GROUND, "edgecolor": "none", "pad": 1}  # behind text on lines
 MONO = "DejaVu Sans Mono"
 SMALL = 9  # font size of notes
 STYLE: dict[str, Any] = {

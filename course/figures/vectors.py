@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from .base import row, with_alt_text, with_choices
 from .lines import curves
 from .panels import bars, heat_map, maps
-from .shapes import arrow, write
+from .shapes import arrow, frame, write
 from .style import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE, TEXT_PALETTE, WHITE, colour
 
 if TYPE_CHECKING:
@@ -204,9 +204,8 @@ def one_cell(
         heat_map(values, ax=ax, rows=rows, columns=names, part=part, title=title)
         ax.set_ylim(tallest - 0.5, -0.5)
         ax.set_anchor("N")
-    _frame(axes[0], i, 0, columns)
-    _frame(axes[1], j, 0, columns)
-    _frame(axes[2], i, j, 1)
+    for ax, box in zip(axes, ((-0.5, i - 0.5, columns, 1), (-0.5, j - 0.5, columns, 1), (j - 0.5, i - 0.5, 1, 1))):
+        frame(ax, box, (WHITE, 5.5), (INK, 2.5))  # the white line shows on a dark cell
     terms = [f"{_signed(x)} × {_signed(y)}" for x, y in zip(queries[i].tolist(), keys[j].tolist(), strict=True)]
     figure.supxlabel(f"{' + '.join(terms)} = {_signed(float(scores[i, j]))}", fontsize=10)
     count_t, count_s = scores.shape
@@ -308,14 +307,6 @@ def _signed(value: float) -> str:
 
 def _label(ax: Axes, x: float, y: float, text: str) -> None:
     write(ax, x, y, text, fontsize=10, fontweight="bold")
-
-
-def _frame(ax: Axes, r: int, c: int, columns: int) -> None:
-    from matplotlib.patches import Rectangle
-
-    for ink, width in ((WHITE, 5.5), (INK, 2.5)):  # the white one shows on a dark cell
-        look: dict[str, Any] = {"fill": False, "edgecolor": ink, "linewidth": width, "clip_on": False, "zorder": 5}
-        ax.add_patch(Rectangle((c - 0.5, r - 0.5), columns, 1, **look))
 
 
 def _bare(ax: Axes) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .sentences import filled
+from .sentences import fill_groups
 from .shape_errors import shape_advice
 
 # Advice, with {1} for the first group of the pattern -> patterns; the first one with a match in the message is used
@@ -234,5 +234,5 @@ def help_with(raised: Mapping[str, Any]) -> tuple[str, str]:
     for words, patterns in HELP.items():
         for pattern in patterns:
             if found := re.search(pattern, raised["message"]):
-                return (text := filled(words, found)), text
+                return (text := fill_groups(words, found)), text
     return shape_advice(raised)

@@ -50,7 +50,7 @@ def does_not_allow(names: Sequence[str]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The names as a list in a sentence: "`a`, `b` and `c`"."""
+    """The names, at least one, as a list in a sentence: "`a`, `b` and `c`"."""
     *first, last = (f"`{name}`" for name in names)
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -70,7 +70,7 @@ def _after(word: str, text: str) -> str:
     return f"{word}: {text[:1].lower() if small else text[:1]}{text[1:]}"
 
 
-def filled(text: str, found: re.Match[str]) -> str:
+def fill_groups(text: str, found: re.Match[str]) -> str:
     """The text with the groups of a match in place of {1}, {2}; after a bar comes what to say of an empty group.
 
     Names in quotation marks become code.

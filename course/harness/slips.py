@@ -18,7 +18,7 @@ from torch.nn import Module
 from .advice import help_with
 from .messages import Finding
 from .program import Observation
-from .sentences import filled
+from .sentences import fill_groups
 from .serialization import Node
 from .shape_errors import BROADCAST, MULTIPLY
 
@@ -221,7 +221,7 @@ def _slip_in(name: str, seen: Observation, finding: Finding) -> Slip:
         return Slip(NUMPY, NUMPY)
     for stage, text, hint in FINDINGS:
         if finding.stage == stage and (found := re.search(text, finding.text)):
-            return Slip(words := filled(hint, found), words)
+            return Slip(words := fill_groups(hint, found), words)
     return NO_SLIP
 
 

@@ -24,18 +24,20 @@ NAMES = {"gain_1": "norm_1.gain", "gain_2": "norm_2.gain"}
 NAMES |= {f"W_{name}.weight": f"mlp.W_{name}.weight" for name in ("gate", "up", "down")}
 
 
-PERIODS = 3, 12  # of the rows that repeat: the shortest and the longest
+def random_repeats(rows: int, length: int, longest: int, n_tokens: int, generator: torch.Generator) -> Tensor:
+    """Random tokens that repeat, int64 (rows, length), with periods of 3 to `longest`; a generator on the CPU."""
+    periods = torch.randint(3, longest + 1, (rows, 1), generator=generator)
+    drawn = torch.randint(n_tokens, (rows, length), generator=generator)
+    return drawn.gather(1, torch.arange(length) % periods)
 
 
 def with_repeats(inputs: Tensor, targets: Tensor, n_tokens: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Return a batch, (B, T) each, with random tokens that repeat in the first quarter of its rows.
+    """Return a batch, (B, T) each, with `random_repeats` in the first quarter of its rows.
 
-    Heads that continue repetitions form sooner if there are many. The generator is on the CPU.
+    Heads that continue repetitions form sooner if there are many.
     """
     rows, T = len(inputs) // 4, inputs.shape[1]
-    periods = torch.randint(PERIODS[0], PERIODS[1] + 1, (rows, 1), generator=generator)
-    drawn = torch.randint(n_tokens, (rows, T + 1), generator=generator)
-    repeated = drawn.gather(1, torch.arange(T + 1) % periods).to(inputs.device)
+    repeated = random_repeats(rows, T + 1, 12, n_tokens, generator).to(inputs.device)
     return torch.cat([repeated[:, :-1], inputs[rows:]]), torch.cat([repeated[:, 1:], targets[rows:]])
 
 

@@ -20,7 +20,7 @@ from ..harness.sentences import STEP_STAYS, does_not_allow, listed
 from ..harness.slips import slips
 from ..report import POINTS, STEP, CodeNote, Example, Report, Row, without_repetition
 from .check_run import CheckRun
-from .raised_lines import WHERE, brief
+from .raised_lines import WHERE, shorten_description
 from .session import Session
 
 NOT_STARTED = "Write it in the cell above, then run this one."
@@ -34,53 +34,53 @@ class Attempt:
     session: Session
     name: str
     run: CheckRun
-    asked: CaseResults
+    results: CaseResults
     examples: int
     practice: Practice
 
     @property
     def earned(self) -> float:
-        if self.asked.used:
+        if self.results.used:
             return 0.0
         asked_of = zip(self.practice.criteria, self._groups, strict=True)
-        return sum(criterion.points for criterion, cases in asked_of if not self.asked.wrong(cases))
+        return sum(criterion.points for criterion, cases in asked_of if not self.results.wrong(cases))
 
     @property
     def rank(self) -> tuple[bool, bool, float]:
-        return self.asked.right, not self.asked.untouched, self.earned
+        return self.results.right, not self.results.untouched, self.earned
 
     @property
     def is_attempt(self) -> bool:
         """Whether it is right in something or a known mistake. Of a step, nothing else is replaced, as in the grade."""
-        return any(not self.asked.wrong(cases) for cases in self._groups) or bool(self._diagnosis.names)
+        return any(not self.results.wrong(cases) for cases in self._groups) or bool(self._diagnosis.names)
 
     @property
     def _groups(self) -> list[list[int]]:
         """The practice cases of each criterion."""
-        return self.practice.groups(self.examples, self.asked.findings)
+        return self.practice.groups(self.examples, self.results.findings)
 
     @cached_property
     def _diagnosis(self) -> Diagnosis:
-        return self.asked.diagnose(self.name, self.examples, self.practice)
+        return self.results.diagnose(self.name, self.examples, self.practice)
 
     def report(self, missing: Sequence[str]) -> Report:
         """The report on this attempt. missing: wrong answers that it calls, in whose place nothing could be put."""
-        data, asked = self.session.exercise_data(self.name), self.asked
+        data, results = self.session.exercise_data(self.name), self.results
         shown = Report(self.name, "wrong", self.earned, float(data["points"]), unit=self.session.unit_of(self.name))
         if kept := [f"`{criterion.name}`" for criterion in self.practice.criteria if criterion.graded_only]:
             shown.details.append(f"The grade has further cases of: {', '.join(kept)}.")
-        if asked.untouched and not missing:
+        if results.untouched and not missing:
             return replace(shown, status="not started", headline=NOT_STARTED)
-        if asked.right:
+        if results.right:
             return self._passed(shown)
-        if asked.used:
-            headline = does_not_allow(asked.used)
+        if results.used:
+            headline = does_not_allow(results.used)
             return replace(shown, status="not allowed", details=[], headline=headline)
         shown.rows = self._rows()
         shown.status = "partly right" if self.earned else "wrong"
         shown.output = self.run.prints.as_notes(self.name)
         if self.run.stopped:
-            call = asked.cases[self.run.stopped_case].text
+            call = results.cases[self.run.stopped_case].text
             notes = ["The calls after it were not tried."]
             return replace(shown, headline=self.run.stopped, example=Example(call), notes=notes, see=data["see"])
         if missing:
@@ -116,7 +116,7 @@ class Attempt:
         if not shown.headline:
             shown.headline = described.sentences[case] if described else headline_for(finding, example)
         shown.example = without_repetition(example, shown.headline, shown.advice)
-        call = self.asked.cases[case].text
+        call = self.results.cases[case].text
         shown.example.printed = self.run.prints.of(call)
         shown.rows = self._rows(besides=case)
         shown.output = self.run.prints.as_notes(self.name, besides=call)
@@ -126,31 +126,31 @@ class Attempt:
 
     def _choose_case(self) -> tuple[int, Diagnosis, Description | None]:
         """See `choose_case`. An example comes before a practice case."""
-        asked, diagnosis = self.asked, self._diagnosis
-        failing = {i: self._finding(i) for i in asked.wrong(range(len(asked.cases)))}
+        results, diagnosis = self.results, self._diagnosis
+        failing = {i: self._finding(i) for i in results.wrong(range(len(results.cases)))}
         groups = [*([i] for i in range(self.examples)), *self._groups]
         explains = zip(groups, diagnosis.explains, strict=True) if diagnosis.names else ()
         telling = {i for group, name in explains if name == diagnosis.names[0] for i in group}
 
         def key(i: int) -> tuple[Any, ...]:
-            case = asked.cases[i]
+            case = results.cases[i]
             clear = order(case.program, case.reference.native, failing[i], self._shows_values(i))
             return i >= self.examples, *clear, i
 
-        hints = slips(self.name, asked.seen, asked.findings)
+        hints = slips(self.name, results.seen, results.findings)
         return choose_case(failing, diagnosis, hints, telling, set(filter(self._shows_values, failing)), key)
 
     def _finding(self, case: int) -> Finding:
-        finding = self.asked.findings[case]
+        finding = self.results.findings[case]
         assert finding is not None
         return finding
 
     def _shows_values(self, case: int) -> bool:
-        return case < self.examples or self.asked.cases[case].drawn
+        return case < self.examples or self.results.cases[case].drawn
 
     def _case(self, number: int, finding: Finding, error: str = "") -> Example:
-        case, seen = self.asked.cases[number], self.asked.seen[number]
-        code = brief(error) if error else ""
+        case, seen = self.results.cases[number], self.results.seen[number]
+        code = shorten_description(error) if error else ""
         return failing_case(case.text, case.program, seen, finding, values=self._shows_values(number), code=code)
 
     def _rows(self, besides: int = -1) -> list[Row]:
@@ -158,17 +158,17 @@ class Attempt:
 
         besides  a case that the report shows already
         """
-        named = groupby(range(self.examples), lambda i: self.asked.cases[i].name)
+        named = groupby(range(self.examples), lambda i: self.results.cases[i].name)
         rows = [self._row(name, list(cases), besides) for name, cases in named]
         criteria = zip(self.practice.criteria, self._groups, strict=True)
         return rows + [self._row(c.name, cases, besides, c.points) for c, cases in criteria if c.cases]
 
     def _row(self, name: str, cases: Sequence[int], besides: int, points: float | None = None) -> Row:
-        wrong = self.asked.wrong(cases)
+        wrong = self.results.wrong(cases)
         earned = f"{0 if wrong else points:g} of {points:g}" if points else ""
         if not wrong:
             return Row(name, "right", earned)
-        tried = self.run.stopped_case if self.run.stopped else len(self.asked.cases)
+        tried = self.run.stopped_case if self.run.stopped else len(self.results.cases)
         others = [i for i in wrong if i != besides and i < tried]
         shown = [self._case(i, self._finding(i)) for i in others[:MAX_CASES]]
         if len(others) > MAX_CASES:

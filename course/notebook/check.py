@@ -140,7 +140,7 @@ def _judge(
 ) -> tuple[Report, CheckRun]:
     """Run an answer and report on it, with right functions in place of wrong earlier answers."""
     found = _attempt(session, f, name, bar)
-    called = [] if found.asked.right or found.run.interrupted else _wrong_answers_called(session, f, name, passing)
+    called = [] if found.results.right or found.run.interrupted else _wrong_answers_called(session, f, name, passing)
     lesson, replaceable = session.lesson_of(name), (e for e in called if _may_be_replaced(session, e))
     stand_ins = {e: right for e in replaceable if (right := right_function_for(lesson, e, session.exercise_data(e)))}
     notes = []
@@ -148,7 +148,7 @@ def _judge(
         with trusting(stand_ins.values()), replaced(namespace(session, f), stand_ins):
             again = _attempt(session, f, name, bar)
         same_points = again.rank == found.rank  # then what is said is about this answer alone
-        if again.rank > found.rank or (same_points and again.asked.findings != found.asked.findings):
+        if again.rank > found.rank or (same_points and again.results.findings != found.results.findings):
             found = again
             notes.append(
                 f"Checked with a right {listed(list(stand_ins))} in place of yours, so that one mistake costs once."
@@ -176,11 +176,11 @@ def _attempt(session: Session, f: Any, name: str, bar: ProgressBar | None) -> At
     """Run the visible examples and then, unless the answer is not started, the practice cases."""
     examples = [case_of(record) for record in session.exercise_data(name)["cases"]]
     with calls_of(session, f, name) as run:
-        asked, names, practice = CaseResults(run.run_case), {**namespace(session, f), name: f}, Practice()
-        asked.run_cases(examples, names)
-        if not asked.untouched:
+        results, names, practice = CaseResults(run.run_case), {**namespace(session, f), name: f}, Practice()
+        results.run_cases(examples, names)
+        if not results.untouched:
             practice = catalog.practice_of(session.lesson_of(name), name)
             if bar:
                 bar.total = len(examples) + len(practice.cases)
-            asked.run_cases(practice.cases, names, bar or (lambda _: None))
-    return Attempt(session, name, run, asked, len(examples), practice)
+            results.run_cases(practice.cases, names, bar or (lambda _: None))
+    return Attempt(session, name, run, results, len(examples), practice)

@@ -6,8 +6,10 @@ is not called again until it is checked again.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..check_data import Case, CaseResults, case_of
@@ -15,17 +17,12 @@ from ..harness import time_limits
 from ..harness.errors import not_written
 from ..harness.program import Observation, Program
 from ..harness.runner import CallHooks, observe
+from ..report import CodeNote
 from .follow_through import replaced
-from .raised_lines import explained
+from .raised_lines import describe_raise
 
 if TYPE_CHECKING:
     from .session import Session
-
-
-import io
-from dataclasses import dataclass, field
-
-from ..report import CodeNote
 
 KEPT = 100_000  # characters kept per call
 LINES, WIDTH = 8, 160  # lines, and characters of a line, per call in a report
@@ -161,7 +158,7 @@ class CheckRun:
             self.stopped = f"Your code {seen.raised['message'].removeprefix('it ')}{line}."
             self.stopped_case = len(self.errors) - 1
         elif witness.error and not (must_raise or not_written(seen.raised)):
-            self.errors[-1] = explained(witness.error)
+            self.errors[-1] = describe_raise(witness.error)
         return seen
 
 
@@ -179,10 +176,10 @@ def calls_of(session: Session, f: Any, name: str) -> Iterator[CheckRun]:
 def passes_examples(session: Session, f: Any, name: str) -> bool:
     """Whether `f` passes the visible examples of the exercise `name`, which takes milliseconds."""
     with calls_of(session, f, name) as run:
-        asked = CaseResults(run.run_case)
+        results = CaseResults(run.run_case)
         cases = [case_of(record) for record in session.exercise_data(name)["cases"]]
-        asked.run_cases(cases, {**namespace(session, f), name: f})
-    return asked.right
+        results.run_cases(cases, {**namespace(session, f), name: f})
+    return results.right
 
 
 def namespace(session: Session, f: Any) -> dict[str, Any]:

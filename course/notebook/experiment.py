@@ -12,7 +12,7 @@ from typing import Any
 
 from ..report import EXPERIMENT, Report
 from . import catalog
-from .guess import Unreadable, as_number, as_text, in_short
+from .guess import Unreadable, as_number, as_text, shorten
 from .session import Session
 
 SIGNS = {"+": ("+", "plus", "positive"), "-": ("-", "−", "minus", "negative"), "0": ("0", "zero", "none")}
@@ -28,19 +28,19 @@ def experiment_report(session: Session, finding: Any) -> Report:
         if not known:
             return _report("not started", NONE_HERE)
         if finding is ... or finding is None:
-            return _report("not started", f"Put your finding in place of the dots: {wanted(known)}.")
+            return _report("not started", f"Put your finding in place of the dots: {describe_finding(known)}.")
         try:
             found = _read(known, finding)
         except Unreadable:
-            text = in_short(finding)
-            return _report("wrong", f"Expected {wanted(known)}, got {text}.")
+            text = shorten(finding)
+            return _report("wrong", f"Expected {describe_finding(known)}, got {text}.")
         right = _matches(known, known, found)
         said = known["confirmed"] if right else _about_wrong(known, found)
     except Exception:
         return _report("not started", DAMAGED)
     status = "passes" if right else "wrong"
     session.store.record(lesson, EXPERIMENT, session.store.get(lesson, EXPERIMENT).after(status, 0.0, None, most=1))
-    shown = " < ".join(found) if isinstance(found, list) else in_short(finding)
+    shown = " < ".join(found) if isinstance(found, list) else shorten(finding)
     return _report(status, f"You found {shown}.", said)
 
 
@@ -53,7 +53,7 @@ def status_of(session: Session, lesson: str) -> str:
     return session.store.get(lesson, EXPERIMENT).status if known else ""
 
 
-def wanted(known: Mapping[str, Any]) -> str:
+def describe_finding(known: Mapping[str, Any]) -> str:
     """Describe a valid finding in words."""
     if known["kind"] == "number":
         return "a number"

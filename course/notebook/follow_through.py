@@ -49,10 +49,10 @@ def right_function_for(lesson: str, name: str, data: Mapping[str, Any]) -> Calla
     right = right_functions.right_function(lesson, name) or step_function(lesson, name)
     if right is None:
         return None
-    asked = CaseResults()
+    results = CaseResults()
     with trusting([right]):
-        asked.run_cases([case_of(record) for record in data["cases"]], {name: right})
-    return right if asked.right else None
+        results.run_cases([case_of(record) for record in data["cases"]], {name: right})
+    return right if results.right else None
 
 
 def step_function(lesson: str, name: str) -> Callable[..., Any] | None:

@@ -40,12 +40,12 @@ def show(before: str, now: str = "") -> None:
     if now:
         with session.stand_ins.given():  # an answer that does not pass is not chosen
             new = _text_of(session.stand_ins.chosen(now))
-        print(marked(old, new) if new else LATER.format(name=now, before=before))
+        print(mark_new_lines(old, new) if new else LATER.format(name=now, before=before))
     else:
         print(old or MISSING.format(name=before, lesson=lesson, number=int(lesson[:2])))
 
 
-def marked(old: str, new: str) -> str:
+def mark_new_lines(old: str, new: str) -> str:
     """The lines of `new` without its docstrings, with a mark before those that `old` does not have; all if it is ""."""
     before, after = ([line for line in _without_docstrings(text) if line.strip()] for text in (old, new))
     match = SequenceMatcher(None, [line.strip() for line in before], [line.strip() for line in after], autojunk=False)

@@ -64,11 +64,11 @@ def as_text(value: Any) -> str:
     return " ".join(str(value).strip().strip("\"'“”.").casefold().split())
 
 
-def close(one: Nested, other: Nested, *, tolerance: float) -> bool:
+def is_close(one: Nested, other: Nested, *, tolerance: float) -> bool:
     """Whether two numbers or lists are equal within `tolerance`, and within rounding."""
     if isinstance(one, list) or isinstance(other, list):
         both = isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
-        return both and all(close(a, b, tolerance=tolerance) for a, b in zip(one, other, strict=True))  # type: ignore[arg-type]
+        return both and all(is_close(a, b, tolerance=tolerance) for a, b in zip(one, other, strict=True))  # type: ignore[arg-type]
     if one != one or other != other:  # NaN
         return one != one and other != other
     return one == other or abs(one - other) <= tolerance + 1e-6 * abs(other)
@@ -83,12 +83,12 @@ def same_value(one: Any, other: Any) -> bool:
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(map(same_value, one, other))
     try:
-        return close(as_number(one), as_number(other), tolerance=0.0)
+        return is_close(as_number(one), as_number(other), tolerance=0.0)
     except Unreadable:
         return not isinstance(one, torch.Tensor) and not isinstance(other, torch.Tensor) and bool(one == other)
 
 
-def in_short(value: Any) -> str:
+def shorten(value: Any) -> str:
     """A value as a learner would write it, cut where it is long."""
     if isinstance(value, torch.Size):
         text = str(tuple(value))
@@ -117,7 +117,7 @@ class JudgedGuess:
 
 def judge(known: Mapping[str, Any], guess: Any, names: Names) -> JudgedGuess:
     """Compare a guess with the answer. Raises Unreadable with the reason if it cannot be one."""
-    kind, text = known["kind"], in_short(guess)
+    kind, text = known["kind"], shorten(guess)
     if kind == "choice":
         chosen = next((choice for choice in known["choices"] if as_text(choice) == as_text(guess)), None)
         if chosen is None:
@@ -133,7 +133,7 @@ def judge(known: Mapping[str, Any], guess: Any, names: Names) -> JudgedGuess:
     return JudgedGuess(text, right, "" if right else named or wrong.get("other", ""))
 
 
-def wanted(known: Mapping[str, Any]) -> str:
+def describe_guess(known: Mapping[str, Any]) -> str:
     """Describe a valid guess in words."""
     if known["kind"] == "choice":
         *others, last = [f'"{choice}"' for choice in known["choices"]]
@@ -164,7 +164,7 @@ def _equal(known: Mapping[str, Any], guess: Any, other: Any, names: Names) -> bo
             same_text = isinstance(guess, str) and guess.split() == str(other).split()
             return same_text or same_value(_evaluated(guess, names), _evaluated(other, names))
         read = as_number if known["kind"] == "number" else as_nested
-        return close(read(guess), read(other), tolerance=float(known.get("tolerance", 0.0)))
+        return is_close(read(guess), read(other), tolerance=float(known.get("tolerance", 0.0)))
     except Unreadable:
         return False
 
@@ -173,7 +173,7 @@ def _read(known: Mapping[str, Any], guess: Any, text: str) -> None:
     try:
         as_number(guess) if known["kind"] == "number" else as_nested(guess)
     except Unreadable:
-        raise Unreadable(f"Expected {wanted(known)}, got `{text}`.") from None
+        raise Unreadable(f"Expected {describe_guess(known)}, got `{text}`.") from None
 
 
 def _evaluated(code: Any, names: Names) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 from ..report import MARKS, WIDTH, display_html, rendering_static_page, write
 from ..report_html import STYLE, inline_markdown
 from . import catalog
-from .guess import Unreadable, answer_in_words, in_short, judge, wanted
+from .guess import Unreadable, answer_in_words, describe_guess, judge, shorten
 from .session import Session, current
 
 NO_GUESS = "No guess yet. Put yours in place of the dots"
@@ -138,9 +138,9 @@ def _predicted(session: Session, question: str, guess: Any, result: Any) -> Pred
             f"Version {version('attention-course')} of the course has no prediction called {question!r} in {lesson}. "
             "Run the notebook's first cell, which installs the version that this notebook needs."
         )
-    made = Prediction(question, wanted(known), answer_in_words(known), str(known["because"]))
+    made = Prediction(question, describe_guess(known), answer_in_words(known), str(known["because"]))
     if result is not NO_RESULT:
-        made.result, made.agrees = in_short(result), _is_answer(session, known, result)
+        made.result, made.agrees = shorten(result), _is_answer(session, known, result)
     if guess is ... or guess is None:
         return made
     if isinstance(guess, str) and guess.strip() == SHOW:

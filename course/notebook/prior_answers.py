@@ -84,6 +84,6 @@ def _statements(path: Path) -> Iterator[ast.stmt]:
 
 def _passes(lesson: str, name: str, names: dict[str, Any]) -> bool:
     """Whether the exercise's visible examples pass with these names."""
-    asked = CaseResults(CheckRun().run_case)
-    asked.run_cases([case_of(record) for record in catalog.known_exercises(lesson)[name]["cases"]], names)
-    return asked.right
+    results = CaseResults(CheckRun().run_case)
+    results.run_cases([case_of(record) for record in catalog.known_exercises(lesson)[name]["cases"]], names)
+    return results.right

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
+from ..outline import counts
 from ..report import Report, Row, display, in_notebook
 from . import catalog, check, experiment, hand_in
 from .saved_progress import ExerciseProgress
 from .session import Session, current
-from .warm_ups import counts
 
 MOST_SENTENCES = 2  # on whether the notebook is ready to hand in
 

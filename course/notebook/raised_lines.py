@@ -17,7 +17,7 @@ INDENT, WIDTH = "    ", 84  # of a value's line; characters of a line in the bri
 LINES = 6  # last lines of the learner's that are shown
 
 
-def explained(error: BaseException) -> str:
+def describe_raise(error: BaseException) -> str:
     """The learner's lines that an exception passed, and the values in the last one; "" if they raised it on purpose."""
     passed = [(frame, number) for frame, number in _frames(error.__traceback__) if is_theirs(frame.f_code.co_filename)]
     lines = [
@@ -31,7 +31,7 @@ def explained(error: BaseException) -> str:
     return "\n".join([*cut, *(f"{INDENT}{name} is {what}" for name, what in _values_in(*passed[-1]))])
 
 
-def brief(lines: str) -> str:
+def shorten_description(lines: str) -> str:
     """The answer's own line, the line that raised the exception, and the values in it on a last line."""
     code = [line for line in lines.splitlines() if not line.startswith(INDENT)]
     values = [line.strip() for line in lines.splitlines() if line.startswith(INDENT)]

@@ -7,7 +7,6 @@ same parameters in every lesson.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,39 +90,6 @@ def current_model() -> StagedModel:
     if (session.lesson or "")[:2] < "03":
         raise ValueError(f"lesson {session.lesson!r} has no model: the model starts in lesson 3")
     return StagedModel(session)
-
-
-class MultiheadAttentionAdapter(nn.Module):
-    """A `RotarySelfAttention` with the interface of `nn.MultiheadAttention`."""
-
-    batch_first = False  # keeps PyTorch's block from bypassing it on the fast path
-
-    def __init__(self, inner: nn.Module) -> None:
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, query: Tensor, *_: Any, attn_mask: Tensor | None = None, **__: Any) -> tuple[Tensor, None]:
-        """query (B, T, D), attn_mask (T, T), True (or -inf) is blocked -> output (B, T, D), and no weights."""
-        if attn_mask is not None and attn_mask.is_floating_point():  # PyTorch's block converts masks to floats
-            attn_mask = attn_mask < 0
-        return self.inner(query, mask=attn_mask)[0], None
-
-
-def with_attention(block: nn.Module, attention: nn.Module) -> nn.Module:
-    """Replace the block's only `nn.MultiheadAttention`. Raises ValueError."""
-    found = [name for name, part in block.named_children() if isinstance(part, nn.MultiheadAttention)]
-    if len(found) != 1:
-        raise ValueError(f"expected one nn.MultiheadAttention in the block, got {len(found)}")
-    setattr(block, found[0], MultiheadAttentionAdapter(attention))
-    return block
-
-
-def with_new_attention(model: nn.Module, attention: Callable[[int, int], nn.Module]) -> nn.Module:
-    """Put `attention(width, heads)` in every block of the lesson's language model."""
-    weight: Tensor = model.get_parameter("tokens.weight")
-    for block in model.get_submodule("blocks").children():
-        with_attention(block, attention(weight.shape[1], int(vars(model)["n_heads"])).to(weight))
-    return model
 
 
 def _fill(module: nn.Module, matrices: list[Tensor]) -> None:

@@ -4,7 +4,7 @@
 `biased_attention` and `turned_attention` make such functions from tensors, so that their behaviour is data; `suspect`
 returns the eight of lesson 05 by letter. All consist of differentiable operations that support backward and forward
 mode, `torch.func` and `vmap`; none is random or keeps state. An output that does not depend on an input does not change
-by a single bit when that input does.
+by a single bit when that input does, except by the `detour` of a `mixture`.
 
 `Projections`, `torch_attention` and `assembled` (lesson 06) are modules for exercises that copy or count weights.
 `Bigram`, `Windowed` and `Slope` (lesson 08) are language models: ids (B, T) to logits (B, T, N), with a `block_size`.
@@ -29,14 +29,11 @@ from __future__ import annotations
 
 from ..models.gpt import GPT
 from .attention import SUSPECTS, Attention, biased_attention, mixture, suspect, turned_attention
-from .cached import Cached
-from .choices import grammar, verifier
+from .choices import LinkedIds, State, grammar, strict, verifier
 from .circuits import PlantedCircuits
-from .linked import LinkedIds
-from .models import Bigram, Enough, Slope, Windowed
+from .models import Bigram, Cached, Enough, Slope, Windowed
 from .modules import Projections, Scaled, assembled, layer_norm, torch_attention
 from .sequences import Memory, PositionalReader, PositionalWriter, Reader, Writer, story
-from .strict import State, strict
 
 __all__ = [
     "GPT",

@@ -1,15 +1,42 @@
-"""A grammar and a verifier of drafted tokens, whose decisions are data: lesson 14."""
+"""For lesson 14: a grammar and a verifier of drafted tokens, ids in a chain, and a model as a plain function.
+
+The decisions of the first two are data. `State` and `strict` offer only what the contract promises.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isclose
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
 
-from .strict import State
+
+class State:
+    """A state that only says which it is: false, equal to everything, without a hash, and not to be copied."""
+
+    __slots__ = ("number",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<state {self.number}>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("a state cannot be copied; pass on the one that you got")
+
 
 # A grammar's state from its number
 FORMS: dict[str, Callable[[int], Any]] = {
@@ -84,3 +111,63 @@ def verifier(
         return (1, target[1]) if chance < limits[token] else (0, rows[token].clone())
 
     return verify
+
+
+def strict(model: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """A language model as a plain function, without parameters, mode or device, of int64 ids (B, T) by position.
+
+    Raises TypeError for other arguments.
+    """
+
+    def ask(*args: Any, **named: Any) -> Tensor:
+        if named or len(args) != 1:
+            given = ", ".join([*("…" for _ in args), *(f"{name}=…" for name in named)])
+            raise TypeError(f"the model takes the ids as its one argument without a name, got ({given})")
+        (ids,) = args
+        if not isinstance(ids, Tensor) or ids.dtype != torch.int64 or ids.ndim != 2:
+            got = f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else type(ids).__name__
+            raise TypeError(f"the model takes int64 ids of shape (B, T), got {got}")
+        return model(ids)
+
+    return ask
+
+
+class LinkedIds:
+    """Ids whose neighbours can be joined in place; a position keeps its name until it is joined to the one before it.
+
+    first   the first position, None if there are no ids
+    looks   how often `pair` was called
+    """
+
+    def __init__(self, ids: Sequence[int]) -> None:
+        self.first = 0 if ids else None
+        self.looks = 0
+        self._ids: list[int | None] = list(ids)
+        self._after: list[int | None] = [*range(1, len(ids)), None][: len(ids)]
+        self._before: list[int | None] = [None, *range(len(ids) - 1)][: len(ids)]
+
+    def pair(self, position: int) -> tuple[int, int] | None:
+        """The id at a position and the next id; None at the last position, and where there is no id any more."""
+        self.looks += 1
+        left, after = self._ids[position], self._after[position]
+        right = None if after is None else self._ids[after]
+        return None if left is None or right is None else (left, right)
+
+    def after(self, position: int) -> int | None:
+        """The next position, None after the last."""
+        return self._after[position]
+
+    def before(self, position: int) -> int | None:
+        """The position before, None before the first."""
+        return self._before[position]
+
+    def join(self, position: int, new: int) -> None:
+        """Replace the ids at this position and the next by the id `new`. Raises ValueError if there is no next one."""
+        gone = self._after[position]
+        if self._ids[position] is None or gone is None:
+            raise ValueError(f"there is no pair at position {position}")
+        beyond = self._after[gone]
+        self._ids[position], self._ids[gone] = new, None
+        self._after[position], self._after[gone], self._before[gone] = beyond, None, None
+        if beyond is not None:
+            self._before[beyond] = position

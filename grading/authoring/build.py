@@ -27,20 +27,20 @@ from ..notebooks.cells import check_call, check_of, grade_id
 from .adapt_notebook import adapt_notebook
 from .beside_notebook import write_beside
 from .check_data_files import export, write
-from .effort import hold_ratings_to_the_rules, state_effort
+from .effort import check_ratings, state_effort
 from .lesson_text import HEADING, read_lesson
-from .predictions import hold_predictions_to_the_rules
+from .predictions import check_predictions
 from .questions import insert_questions
 from .student_install import delivery, insert_setup_cell, origin
-from .text_rules import hold_kinds_to_the_rules, hold_lines_to_the_rules, hold_names_to_the_rules
+from .text_rules import check_kinds, check_lines, check_names
 
 
 def build_lesson(root: Path, name: str) -> bool:
     """Build one assignment; returns whether anything changed. Raises BuildError."""
     text = root / "source" / f"{name}.py"
     tests = root / "grader_tests" / name
-    hold_to_the_rules(read_lesson(text), text, load_lesson(tests))
-    hold_predictions_to_the_rules(read_lesson(text), tests)
+    check_lesson(read_lesson(text), text, load_lesson(tests))
+    check_predictions(read_lesson(text), tests)
     changed = write(root / "source" / name / f"{name}.ipynb", notebook_of(root, name))
     if (root / "course").is_dir():
         changed = export(tests, root / "course" / "examples") or changed
@@ -56,8 +56,8 @@ def build_museum(root: Path) -> bool:
     if not text.exists():
         return False
     notebook = read_lesson(text)
-    hold_kinds_to_the_rules(notebook, text)
-    hold_lines_to_the_rules(notebook, text)
+    check_kinds(notebook, text)
+    check_lines(notebook, text)
     return write(root / "release" / MUSEUM / f"{MUSEUM}.ipynb", notebook_of(root, MUSEUM))
 
 
@@ -78,7 +78,7 @@ def assignment(root: Path, name: str) -> NotebookNode:
     return notebook
 
 
-def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
+def check_lesson(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
     """Check that a lesson's text and its exercises agree. Raises BuildError."""
     exercises = list(lesson.exercises.values())
     cells = {grade_id(c): c for c in notebook.cells if grade_id(c)}
@@ -95,12 +95,12 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
         points = check.metadata.nbgrader.get("points")
         if not (isinstance(points, (int, float)) and points > 0):
             raise BuildError(f"{text.name}: {check_of(exercise.name)}: expected more than 0 points, got {points}")
-    hold_kinds_to_the_rules(notebook, text)
-    hold_ratings_to_the_rules(notebook, text)
+    check_kinds(notebook, text)
+    check_ratings(notebook, text)
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
-    _hold_steps_to_the_rules(notebook, text, lesson)
-    hold_names_to_the_rules(notebook, text, lesson)
-    hold_lines_to_the_rules(notebook, text)
+    _check_steps(notebook, text, lesson)
+    check_names(notebook, text, lesson)
+    check_lines(notebook, text)
     for exercise in lesson.all_tasks.values():
         for see in {exercise.see, *(m.see for m in exercise.mistakes)} - {""}:
             if see not in headings:
@@ -109,7 +109,7 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
                 )
 
 
-def _hold_steps_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
+def _check_steps(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
     """Check that each step has a cell that defines it and a check, in the order of STEPS. Raises BuildError."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     order = []

@@ -6,7 +6,7 @@
 Practice cases come from the grade's own criteria, drawn from a public seed. No course grades with this seed: a course's
 hidden cases are as secret as its own seed.
 
-Does not cover: where the files go, and how every machine makes the same ones (`build.py`).
+Does not cover: where the files go, and how every machine makes the same ones (`check_data_files.py`).
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ from course.harness.serialization import Node, PackingError, pack, unpack
 from ..course_dir.lesson_change import LessonChange
 from ..course_dir.lesson_marks import exercise_points
 from ..errors import CheckDataError
-from ..exercises.adapted import load_adapted
 from ..exercises.case import practice_text, spelled_out
 from ..exercises.exercise import Exercise, Mistake
-from ..exercises.lesson import load_lesson
+from ..exercises.lesson import load_adapted, load_lesson
 from ..grader.references import (
     PRACTICE_SEED,
     PreparedCase,
-    drawn,
+    draws_other_numbers,
     judge_case,
     outcomes_of,
     practice_cases,
@@ -54,20 +53,20 @@ def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, 
 
     `only`: the exercises whose practice to make; the examples always cover the whole lesson.
 
-    The last digits of the numbers depend on this machine; see `build.py`. Raises CheckDataError.
+    The last digits of the numbers depend on this machine; see `check_data_files.py`. Raises CheckDataError.
     """
     lesson = load_lesson(tests)
-    asked = load_adapted(tests, LessonChange(exercise_points(tests.parents[1], tests.name))).exercises
-    exercises = {n: exported_examples(e) | {"points": asked[n].points} for n, e in lesson.exercises.items()}
+    adapted = load_adapted(tests, LessonChange(exercise_points(tests.parents[1], tests.name))).exercises
+    exercises = {n: exported_examples(e) | {"points": adapted[n].points} for n, e in lesson.exercises.items()}
     examples = {"lesson": lesson.name, "exercises": exercises}
     if lesson.steps:
         examples["steps"] = {n: exported_examples(e) | {"answer": right_answer(e)} for n, e in lesson.steps.items()}
-    made = {f"{lesson.name}.examples": pack(examples)}
+    files = {f"{lesson.name}.examples": pack(examples)}
     for name, exercise in lesson.all_tasks.items():
         if only is None or name in only:
             packed = exported_practice(exercise)
-            made[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
-    return made
+            files[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
+    return files
 
 
 def exported_examples(exercise: Exercise) -> dict[str, Any]:
@@ -93,10 +92,10 @@ def _prepared_examples(exercise: Exercise) -> list[PreparedCase]:
 
 
 @lru_cache(maxsize=8)
-def practised(exercise: Exercise) -> dict[str, list[Observation]]:
-    """Results of every known mistake in the examples and in the practice cases, by its name, as `mistaken`."""
+def outcomes_on_practice(exercise: Exercise) -> dict[str, list[Observation]]:
+    """Form of a known mistake -> its results in the examples and in the practice cases."""
     programs = [p.program(()) for p in (*_prepared_examples(exercise), *practice_cases(exercise))]
-    return {one.name: outcomes_of(one, programs) for mistake in exercise.mistakes for one in mistake.all_forms}
+    return {form.name: outcomes_of(form, programs) for mistake in exercise.mistakes for form in mistake.all_forms}
 
 
 def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
@@ -104,12 +103,12 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
 
     Raises CheckDataError.
     """
-    practised_cases = practice_cases(exercise)
-    asked = [*_prepared_examples(exercise), *practised_cases]
-    right = [fingerprint(coerced(p.reference.native, p.reference)) for p in asked]
-    kept = {p.criterion for p in prepare(exercise, PRACTICE_SEED) if p.case.graded_only_reason}
-    counts = [sum(p.criterion == index for p in practised_cases) for index in range(len(exercise.criteria))]
-    unchanged = {p.unchanged for p in practised_cases if p.unchanged != p.criterion}
+    practice = practice_cases(exercise)
+    cases = [*_prepared_examples(exercise), *practice]
+    right = [fingerprint(coerced(p.reference.native, p.reference)) for p in cases]
+    partly_hidden = {p.criterion for p in prepare(exercise, PRACTICE_SEED) if p.case.graded_only_reason}
+    counts = [sum(p.criterion == index for p in practice) for index in range(len(exercise.criteria))]
+    unchanged = {p.unchanged for p in practice if p.unchanged != p.criterion}
     record = {
         "criteria": [
             {
@@ -117,18 +116,19 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
                 "points": 0.0 if exercise.is_step else c.points,
                 "cases": n,
                 "unchanged": index in unchanged,
-                **({"graded_only": True} if index in kept else {}),
+                **({"graded_only": True} if index in partly_hidden else {}),
                 **({} if c.names_mistakes else {"names": False}),
             }
             for index, (c, n) in enumerate(zip(exercise.criteria, counts, strict=True))
         ],
         "cases": [
             _case(exercise, exercise.criteria[p.criterion].name, practice_text(p.case, new), p) | {"drawn": new}
-            for p, new in zip(practised_cases, drawn(exercise), strict=True)
+            for p, new in zip(practice, draws_other_numbers(exercise), strict=True)
         ],
     }
     mistakes = [
-        {"name": m.name, "text": m.text, "see": m.see, "when": m.when, "each": _each(exercise, m, asked, right)}
+        {"name": m.name, "text": m.text, "see": m.see, "when": m.when}
+        | {"each": _outcomes_of_forms(exercise, m, cases, right)}
         for m in exercise.mistakes
     ]
     return pack(record), pack(mistakes)
@@ -162,30 +162,30 @@ def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str
     }
 
 
-def _each(
-    exercise: Exercise, mistake: Mistake, asked: Sequence[PreparedCase], right: Sequence[Observation]
+def _outcomes_of_forms(
+    exercise: Exercise, mistake: Mistake, cases: Sequence[PreparedCase], right: Sequence[Observation]
 ) -> list[dict[str, Any]]:
     """Which cases a mistake fails, and its outcomes there.
 
     If several values of the mistake's constant give the same outcomes, they are listed once.
     """
-    found: list[list[Observation]] = []
-    for given in (practised(exercise)[one.name] for one in mistake.all_forms):
-        if not any(all(map(same_outcome, given, other)) for other in found):
-            found.append(given)
-    return [_missed(asked, right, given) for given in found]
+    different: list[list[Observation]] = []
+    for outcomes in (outcomes_on_practice(exercise)[form.name] for form in mistake.all_forms):
+        if not any(all(map(same_outcome, outcomes, other)) for other in different):
+            different.append(outcomes)
+    return [_missed(cases, right, outcomes) for outcomes in different]
 
 
 def _missed(
-    asked: Sequence[PreparedCase], right: Sequence[Observation], given: Sequence[Observation]
+    cases: Sequence[PreparedCase], right: Sequence[Observation], outcomes: Sequence[Observation]
 ) -> dict[str, Any]:
     """The cases that a mistake fails, and its outcomes that differ from right ones.
 
     Where there is no single right value, an outcome may differ and still be right.
     """
-    sketches = [fingerprint(coerced(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
-    named = [i for i, p in enumerate(asked) if p.names]
-    misses = [i for i in named if judge_case(asked[i], given[i])]
+    sketches = [fingerprint(coerced(seen, p.reference)) for p, seen in zip(cases, outcomes, strict=True)]
+    named = [i for i, p in enumerate(cases) if p.names]
+    misses = [i for i in named if judge_case(cases[i], outcomes[i])]
     differs = [i for i in named if i in misses or not same_outcome(sketches[i], right[i])]
     return {"misses": misses, "differs": differs, "outcomes": [to_record(sketches[i]) for i in differs]}
 

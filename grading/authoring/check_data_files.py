@@ -79,14 +79,14 @@ def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None)
     code, settings = code or packages(tests.parent), [f"{name}={value}" for name, value in ON_ANY_MACHINE.items()]
     names = load_lesson(tests).all_tasks
 
-    def made_of(file: Path, *modules: Path, about: Iterable[str] = ()) -> str:
+    def fingerprint_of(file: Path, *modules: Path, about: Iterable[str] = ()) -> str:
         held = code_digest(file) if file.is_file() else ""
         return code.fingerprint(EXPORTER, *modules, about=[*settings, held, *about])
 
     every = [module for name in names for module in python_files(tests / name)]
-    practice = {n: made_of(folder / tests.name / f"{n}.practice", *python_files(tests / n)) for n in names}
+    practice = {n: fingerprint_of(folder / tests.name / f"{n}.practice", *python_files(tests / n)) for n in names}
     points = [f"{name}={value}" for name, value in exercise_points(tests.parents[1], tests.name).items()]
-    return {"": made_of(folder / f"{tests.name}{catalog.ENDING}", *every, about=points), **practice}
+    return {"": fingerprint_of(folder / f"{tests.name}{catalog.ENDING}", *every, about=points), **practice}
 
 
 def key_of(tests: Path, name: str) -> str:

@@ -157,7 +157,7 @@ def _is_written(cell: NotebookNode) -> bool:
     return "experiment" in cell.metadata.get("tags", []) or is_answer(cell) or cell.source.startswith("%%answer")
 
 
-def hold_ratings_to_the_rules(notebook: NotebookNode, text: Path) -> None:
+def check_ratings(notebook: NotebookNode, text: Path) -> None:
     """Check that each exercise is rated. Raises BuildError."""
     rated = False
     for cell in notebook.cells:

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from course.notebook import catalog
 from course.notebook.stand_ins import cell_hash
-from course.notebook.warm_ups import counts
+from course.outline import counts
 
 from ..grader.cell_code import defines, parse
 from ..notebooks.cells import grade_id

@@ -33,10 +33,10 @@ def experiment_data(tests: Path) -> bytes:
     return (json.dumps(learners_part(data), ensure_ascii=False, indent=1) + "\n").encode() if data else b""
 
 
-def hold_predictions_to_the_rules(notebook: NotebookNode, tests: Path) -> None:
+def check_predictions(notebook: NotebookNode, tests: Path) -> None:
     """Check that calls and entries match one to one, and that there is one experiment at most. Raises BuildError."""
     text, file = f"{tests.name}.py", f"grader_tests/{tests.name}/{PREDICTIONS}"
-    known, calls = load_predictions(tests), Counter(asked(notebook))
+    known, calls = load_predictions(tests), Counter(predicted_names(notebook))
     for name, times in calls.items():
         if name not in known:
             raise BuildError(f'{text}: predict("{name}", …): {file} has no entry ["{name}"]. Add it')
@@ -64,7 +64,7 @@ def predict_calls(code: str) -> list[ast.Call]:
     return [call for call in calls if call.args and isinstance(call.args[0], ast.Constant)]
 
 
-def asked(notebook: NotebookNode) -> Iterator[str]:
+def predicted_names(notebook: NotebookNode) -> Iterator[str]:
     """The names of the predictions that a notebook asks for, in their order."""
     for cell in notebook.cells:
         if cell.cell_type == "code":

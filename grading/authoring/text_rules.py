@@ -38,7 +38,7 @@ ITEM = re.compile(r"(>)|([*+-])(?:\s+|$)|(\d{1,9})([.)])(?:\s+|$)")
 CODE_INDENT = "    "
 
 
-def hold_kinds_to_the_rules(notebook: NotebookNode, text: Path) -> None:
+def check_kinds(notebook: NotebookNode, text: Path) -> None:
     """Check that each cell has one kind, and that no cell is folded that teaches. Raises BuildError."""
     heading = "the beginning"
     for cell in notebook.cells:
@@ -57,7 +57,7 @@ def hold_kinds_to_the_rules(notebook: NotebookNode, text: Path) -> None:
             raise BuildError(f"{where} is folded, and its kind is {kinds[0]}. A cell that teaches must be visible")
 
 
-def hold_names_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
+def check_names(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
     """Check that given code, and the signature of each stub, reads only names from given code. Raises BuildError.
 
     The names of exercises and steps are always there, because `begin` defines a placeholder for each, and given cells
@@ -111,7 +111,7 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str], set[str]]:
     return now - (bound if hasattr(statement, "body") else variables), later, bound
 
 
-def hold_lines_to_the_rules(notebook: NotebookNode, text: Path) -> None:
+def check_lines(notebook: NotebookNode, text: Path) -> None:
     """Check that no wrapped line of prose looks like the start of another block. Raises BuildError."""
     for cell in notebook.cells:
         for line in _misread(cell.source) if cell.cell_type == "markdown" else ():

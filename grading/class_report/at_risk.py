@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from course.notebook.warm_ups import counts
+from course.outline import counts
 
 from .model import ClassGrades
 

@@ -58,7 +58,7 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _prove(options: argparse.Namespace) -> int:
-    from ..proof.runner import Found, check, survivors
+    from ..proof.runner import ProofResult, check, survivors
     from ..stopped import tell_if_stopped
 
     if options.survivors:
@@ -66,9 +66,9 @@ def _prove(options: argparse.Namespace) -> int:
         return DONE
     mutate, verbose = not options.no_mutants, options.verbose
     again = options.again or verbose or bool(options.exercise)  # a named exercise is proved again
-    seen: list[Found] = []
+    seen: list[ProofResult] = []
 
-    def report(one: Found) -> None:
+    def report(one: ProofResult) -> None:
         seen.append(one)
         problems = [asdict(problem) for problem in one.problems]
         emit(options, "proof", lesson=one.lesson, exercise=one.exercise, proved=not problems, problems=problems)

@@ -16,7 +16,7 @@ from typing import Any
 
 from nbgrader.api import MissingEntry
 
-from course.notebook.warm_ups import counts
+from course.outline import counts
 
 from ..course import Course
 from ..errors import StepFailed

@@ -10,7 +10,7 @@
     exercises.entropy.include = false
 
 Courses without the file have all lessons in source/, as they are. Does not cover: settings of nbgrader that follow from
-it (`course_config.py`), lessons that follow from it (`exercises/adapted.py`, `authoring/adapt_notebook.py`), tables and
+it (`course_config.py`), lessons that follow from it (`exercises/lesson.py`, `authoring/adapt_notebook.py`), tables and
 keys of plug-ins, which derive from `CourseFile` and `LessonEntry` (`grading/plugin.py`).
 """
 

@@ -1,6 +1,6 @@
 """Answers to an exercise as source text, and edits that turn one into another.
 
-Does not cover: what an answer must do (`exercise.py`), how an answer is judged (`examine.py`).
+Does not cover: what an answer must do (`exercise.py`), how an answer is graded (`grading/grader/grade_exercise.py`).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def read_cells(path: Path) -> dict[str, str]:
     return {title.strip(): code.strip("\n") for title, code in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def edited(code: str, edit: Mapping[str, str]) -> str:
+def apply_edits(code: str, edit: Mapping[str, str]) -> str:
     """`code` with every key of `edit` replaced by its value; each key must be in `code` exactly once.
 
     Raises EditError.
@@ -88,7 +88,7 @@ def edited(code: str, edit: Mapping[str, str]) -> str:
     return _replaced(code, spans)
 
 
-def patched(code: str, patch: str) -> str:
+def apply_patch(code: str, patch: str) -> str:
     """Apply a patch of whole lines to `code`.
 
     What is gone and kept in a hunk must be in `code` together exactly once, in any indentation; new lines get that
@@ -106,7 +106,7 @@ def patched(code: str, patch: str) -> str:
     return _replaced(code, spans)
 
 
-def filled(code: str, word: str, value: object) -> str:
+def fill_placeholder(code: str, word: str, value: object) -> str:
     """Replace the placeholder `word` in `code`: by `value` if it is text, else by its repr.
 
     Raises EditError if the placeholder does not occur, or is not in capitals.

@@ -22,7 +22,7 @@ from course.harness.bytecode import compile_stand_in
 from course.harness.forbidden_calls import PACKAGE
 
 from ..errors import EditError
-from .answer_text import Answer, block, edited, filled, patched
+from .answer_text import Answer, apply_edits, apply_patch, block, fill_placeholder
 from .case import (
     EXERCISE,
     Case,
@@ -126,8 +126,8 @@ class Mistake(Answer):
         return [self, *self.variants]
 
     def patch(self, lines: str) -> Mistake:
-        """Derive it from the correct answer by a patch (see `answer_text.patched`)."""
-        return self._edit(partial(patched, patch=lines))
+        """Derive it from the correct answer by a patch (see `answer_text.apply_patch`)."""
+        return self._edit(partial(apply_patch, patch=lines))
 
     def full_code(self, code: str) -> Mistake:
         """Set its full code, if it is a different algorithm."""
@@ -143,9 +143,9 @@ class Mistake(Answer):
         ((word, among),) = values.items()
         first, *others = among
         with_placeholder = self.code
-        self._edit(partial(filled, word=word, value=first))
+        self._edit(partial(fill_placeholder, word=word, value=first))
         self.variants = [
-            Answer(self.exercise_name, f"{self.name} ({word}={value})", filled(with_placeholder, word, value))
+            Answer(self.exercise_name, f"{self.name} ({word}={value})", fill_placeholder(with_placeholder, word, value))
             for value in others
         ]
         return self
@@ -191,7 +191,7 @@ class CorrectAnswer(Answer):
         made = self.exercise.mistake(name, loses=loses, when=when, clause=clause)
         made.code, made.base = self.code, self
         if edit:
-            return made._edit(partial(edited, edit=edit))
+            return made._edit(partial(apply_edits, edit=edit))
         if isinstance(name, Family) and (make := name.make) is not None:
             return made._edit(lambda code: make(code, self.exercise_name))
         return made

@@ -23,11 +23,15 @@ import traceback
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import isclose
 from pathlib import Path
 from types import ModuleType
 
+from course.outline import scale_points
+
+from ..course_dir.lesson_change import LessonChange
 from ..errors import ExerciseError
 from .answer_text import read_cells
 from .exercise import CorrectAnswer, Exercise
@@ -61,20 +65,41 @@ def load_lesson(path: Path) -> Lesson:
     if not (path / "__init__.py").is_file():
         raise FileNotFoundError(f"no grader tests at {path}")
     package = f"{package_of(path.parent)}.{path.name}"
-    with _faults_told(path.parent.resolve(), path):
+    with _with_location(path.parent.resolve(), path):
         described = importlib.import_module(package)
         graded, steps = described.EXERCISES, tuple(getattr(described, "STEPS", ()))
     made = {}
     for name in (*graded, *steps):
-        with _faults_told(path.parent.resolve(), path / name):
+        with _with_location(path.parent.resolve(), path / name):
             made[name] = _load_exercise(path / name, f"{package}.{name}")
             if made[name].is_step != (name in steps):
                 raise ValueError(f"{name} is declared by `step` or listed in STEPS, and not both")
     return Lesson(path.name, *({name: made[name] for name in names} for names in (graded, steps)))
 
 
+def load_adapted(tests: Path, change: LessonChange) -> Lesson:
+    """Load `grader_tests/NN_lesson/` with the course's changes. Raises as `load_lesson`."""
+    lesson = load_lesson(tests)
+    return _adapted(lesson, tuple(change.points.items()), change.left_out) if change else lesson
+
+
+@lru_cache(maxsize=64)
+def _adapted(lesson: Lesson, points: tuple[tuple[str, float], ...], left_out: frozenset[str]) -> Lesson:
+    """Cached for each lesson, because results computed for an exercise are stored with it."""
+    new = dict(points)
+    included = {name: exercise for name, exercise in lesson.exercises.items() if name not in left_out}
+    return replace(lesson, exercises={name: _with_points(e, new.get(name)) for name, e in included.items()})
+
+
+def _with_points(exercise: Exercise, points: float | None) -> Exercise:
+    if points is None or isclose(points, exercise.points):
+        return exercise
+    scaled = zip(exercise.criteria, scale_points([c.points for c in exercise.criteria], points), strict=True)
+    return replace(exercise, criteria=[replace(criterion, points=new) for criterion, new in scaled])
+
+
 @contextmanager
-def _faults_told(tests: Path, folder: Path) -> Iterator[None]:
+def _with_location(tests: Path, folder: Path) -> Iterator[None]:
     """Turn any exception into an ExerciseError that begins with its place in `tests`."""
     try:
         yield

@@ -56,11 +56,14 @@ def parse(source: str) -> ast.Module | None:
     any of it, so nothing in a cell with a syntax error ran; it counts neither for nor against an answer, and earlier
     definitions remain. None also for what nobody writes by hand: code that is too long, too deep, or full of magics.
     """
-    if source not in kept_trees:
-        if sum(map(len, kept_trees)) + len(source) > MAX_KEPT:
-            kept_trees.clear()
-        kept_trees[source] = _parse_nested(source, MAX_NESTED)
-    return kept_trees[source]
+    try:
+        return kept_trees[source]
+    except KeyError:
+        tree = _parse_nested(source, MAX_NESTED)
+    if sum(map(len, tuple(kept_trees))) + len(source) > MAX_KEPT:  # a copy, since other threads add trees
+        kept_trees.clear()
+    kept_trees[source] = tree
+    return tree
 
 
 def _parse_nested(source: str, nested: int) -> ast.Module | None:

@@ -45,15 +45,15 @@ def grade_and_follow(
 ) -> ExerciseVerdict:
     """Grade an exercise, and follow through at once: for names that nothing else is graded with afterwards."""
     verdict = grade_exercise(exercise, ask, source=source, **settings)
-    called = wrong_ones_called(exercise, verdict, source, others)
+    called = find_wrong_calls(exercise, verdict, source, others)
     if called.replaced:
         again = grade_exercise(exercise, ask, source=source, in_place=called.replaced, **settings)
-        verdict = better(verdict, again, called)
+        verdict = verdict_that_counts(verdict, again, called)
     name_steps(verdict, called)
     return verdict
 
 
-def wrong_ones_called(exercise: Exercise, verdict: ExerciseVerdict, source: NotebookSource, others: Judged) -> Called:
+def find_wrong_calls(exercise: Exercise, verdict: ExerciseVerdict, source: NotebookSource, others: Judged) -> Called:
     """Find the wrong answers that an answer calls; none if it lost no points, or names a forbidden function.
 
     verdict  of the answer as it is
@@ -75,7 +75,7 @@ def wrong_ones_called(exercise: Exercise, verdict: ExerciseVerdict, source: Note
     return called
 
 
-def better(verdict: ExerciseVerdict, again: ExerciseVerdict, called: Called) -> ExerciseVerdict:
+def verdict_that_counts(verdict: ExerciseVerdict, again: ExerciseVerdict, called: Called) -> ExerciseVerdict:
     """The verdict that counts: `again`, with right answers in place, unless it loses points or says the same."""
     if again.earned < verdict.earned or again == verdict:
         return verdict

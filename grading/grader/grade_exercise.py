@@ -8,10 +8,9 @@ Does not cover: the right outcomes (`references`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
 from course.harness.check_case import coerced
 from course.harness.diagnose import Diagnosis, diagnose
@@ -19,7 +18,7 @@ from course.harness.errors import not_written, public_type
 from course.harness.forbidden_calls import user_visible_names
 from course.harness.messages import Finding
 from course.harness.program import Observation
-from course.harness.runner import drop_unchanged, observe
+from course.harness.runner import drop_unchanged
 from course.harness.slips import slips
 
 from ..errors import NoAnswer
@@ -61,16 +60,6 @@ def known_verdict(exercise: Exercise, mistake: str, seed: int) -> ExerciseVerdic
     """The verdict on a known mistake from its outcomes, whatever is forbidden."""
     seen, findings = mistake_outcomes(exercise, seed)[mistake], mistake_findings(exercise, seed)[mistake]
     return _verdict(_Outcomes(exercise, prepare(exercise, seed), seen, findings), seed)
-
-
-def earns_all(exercise: Exercise, names: Mapping[str, Any], seed: int = 0) -> bool:
-    """Whether names of this process pass every case; quick, without findings."""
-
-    def right(prepared: PreparedCase) -> bool:
-        seen = observe(prepared.program(exercise.forbidden), names)
-        return not seen.used and judge_case(prepared, seen) is None
-
-    return all(map(right, prepare(exercise, seed)))
 
 
 @dataclass

@@ -20,9 +20,8 @@ from ..course_dir.lesson_change import LessonChange
 from ..course_dir.lesson_marks import exercise_points
 from ..course_dir.paths import course_root
 from ..errors import MalformedReply, NoAnswer
-from ..exercises.adapted import load_adapted
 from ..exercises.exercise import Exercise
-from ..exercises.lesson import Lesson
+from ..exercises.lesson import Lesson, load_adapted
 from . import codec
 from .codec import Answers
 from .follow_through import grade_and_follow

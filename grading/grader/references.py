@@ -82,7 +82,7 @@ def practice_cases(exercise: Exercise) -> list[PreparedCase]:
 
 
 @lru_cache(maxsize=256)
-def drawn(exercise: Exercise) -> tuple[bool, ...]:
+def draws_other_numbers(exercise: Exercise) -> tuple[bool, ...]:
     """For each of the practice cases, whether the grade draws other numbers for it."""
     others = {_numbers(case) for _, cases in exercise.cases(PRACTICE_SEED + 1) for case in cases}
     return tuple(_numbers(p.case) not in others for p in practice_cases(exercise))

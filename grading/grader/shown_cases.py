@@ -24,7 +24,7 @@ from course.harness.slips import slips
 
 from ..exercises.case import practice_text
 from ..exercises.exercise import Exercise
-from .references import PreparedCase, drawn, judge_case
+from .references import PreparedCase, draws_other_numbers, judge_case
 from .verdict import TABLE, CriterionVerdict, ExerciseVerdict, forbid
 
 HIDDEN = "A hidden case of this requirement fails."
@@ -82,7 +82,7 @@ def show_cases(
     for criterion, i in reversed(failing):  # the first case of each criterion is shown in its row
         finding = findings[i]
         assert finding is not None
-        criterion.case, criterion.stage = practice_text(cases[i].case, drawn(exercise)[i]), finding.stage
+        criterion.case, criterion.stage = practice_text(cases[i].case, draws_other_numbers(exercise)[i]), finding.stage
         criterion.finding, criterion.raised = finding.text, public_type(seen[i].raised)
     if failing and verdict.status != "not allowed":
         _show_clearest(verdict, exercise, cases, seen, findings, {i: criterion for criterion, i in failing})
@@ -108,7 +108,7 @@ def _show_clearest(
 
     criteria  the criterion of each failing case, by its index
     """
-    other_numbers, hints = drawn(exercise), slips(verdict.exercise, seen, findings)
+    other_numbers, hints = draws_other_numbers(exercise), slips(verdict.exercise, seen, findings)
     failing = {i: finding for i, finding in enumerate(findings) if finding and i in criteria}
     telling = {i for i, criterion in criteria.items() if criterion.mistake == verdict.mistake}
 

@@ -11,7 +11,7 @@ SILENT = ("right", "not started", "not allowed")  # statuses with which no secti
 
 
 def to_report(verdict: ExerciseVerdict) -> Report:
-    headline, advice = explained(verdict)
+    headline, advice = headline_and_advice(verdict)
     report = Report(
         verdict.exercise,
         verdict.status,
@@ -33,7 +33,7 @@ def to_report(verdict: ExerciseVerdict) -> Report:
     return report
 
 
-def explained(verdict: ExerciseVerdict) -> tuple[str, str]:
+def headline_and_advice(verdict: ExerciseVerdict) -> tuple[str, str]:
     """The headline and the advice of a verdict; "" for none."""
     if verdict.grader_error:
         return f"A person will grade this answer: {verdict.grader_error}", ""

@@ -33,12 +33,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from course.cell_kinds import is_left_out
 from grading.course_dir.seeds import seed_of
 from grading.errors import NoAnswer
-from grading.exercises.adapted import load_adapted
 from grading.exercises.exercise import Exercise
-from grading.exercises.lesson import Lesson
+from grading.exercises.lesson import Lesson, load_adapted
 from grading.grader import codec
 from grading.grader.cell_code import parse, same_code
-from grading.grader.follow_through import Called, better, name_steps, wrong_ones_called
+from grading.grader.follow_through import Called, find_wrong_calls, name_steps, verdict_that_counts
 from grading.grader.references import known_mistakes, practice_cases, programs
 from grading.grader.shown_cases import hide_cases, show_cases, show_unanswered, wants_practice
 from grading.grader.signs import signs_of
@@ -300,7 +299,7 @@ class _Grading:
                     self._aliases.get(exercise.name, ""),
                     **self._settings(exercise),
                 )
-                self._verdicts[exercise.name] = better(verdict, again, called)
+                self._verdicts[exercise.name] = verdict_that_counts(verdict, again, called)
             yield cell, self._finish(exercise)
 
     def show_practice(self, verdict: ExerciseVerdict) -> bool:
@@ -331,7 +330,7 @@ class _Grading:
 
     def _called(self, exercise: Exercise) -> Called:
         verdict, source = self._verdicts[exercise.name], self._source(exercise)
-        return wrong_ones_called(exercise, verdict, source, self._others(exercise, source))
+        return find_wrong_calls(exercise, verdict, source, self._others(exercise, source))
 
     def _others(self, exercise: Exercise, source: NotebookSource) -> Iterator[tuple[Exercise, ExerciseVerdict]]:
         """The lesson's other exercises, not started if they come further down in the notebook, and steps."""

@@ -23,7 +23,7 @@ from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
-from course.notebook.warm_ups import counts
+from course.outline import counts
 from grading.course_dir.course_time import local, zone_of
 from grading.course_dir.lessons import list_lessons
 from grading.errors import CsvExportError

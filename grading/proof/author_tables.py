@@ -13,7 +13,7 @@ from pathlib import Path
 
 from course.checkers import CHECKERS
 from course.harness.helpers import HELPERS
-from course.notebook.warm_ups import counts
+from course.outline import counts
 
 from ..authoring.build import assignment
 from ..authoring.effort import Effort, effort_of

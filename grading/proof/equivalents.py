@@ -46,7 +46,7 @@ def read_equivalents(folder: Path) -> dict[str, str]:
     return {mutant: why for why, mutants in reasons for mutant in mutants}
 
 
-def written(mutants: Iterable[str], reasons: Mapping[str, str]) -> str:
+def to_toml(mutants: Iterable[str], reasons: Mapping[str, str]) -> str:
     """The list as text: mutants by reason, those without a reason first.
 
     reasons  mutant -> why; if a mutant's base has changed since, the old reason of the same edit is suggested

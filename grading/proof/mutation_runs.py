@@ -50,21 +50,21 @@ def try_mutants(
     names  gives the names that a notebook defines whose answer is this text
     alone  criterion -> an answer that only this criterion catches, as far as known
     """
-    found = Trials(alone=dict(alone))
+    trials = Trials(alone=dict(alone))
     for mutant in mutants:
-        found.tried += 1
+        trials.tried += 1
         defined = names(mutant.code)
         first = mutant.number % len(seeds)
         for turn, seed in enumerate([*seeds[first:], *seeds[:first]]):
-            if _note(found, exercise, mutant, lost(exercise, defined, seed)):
-                found.lucky += [mutant] if turn else []
+            if _note(trials, exercise, mutant, lost_criteria(exercise, defined, seed)):
+                trials.lucky += [mutant] if turn else []
                 break
         else:
-            found.survivors.append(mutant)
-    return found
+            trials.survivors.append(mutant)
+    return trials
 
 
-def _note(found: Trials, exercise: Exercise, mutant: Mutant, losing: Iterator[str]) -> bool:
+def _note(trials: Trials, exercise: Exercise, mutant: Mutant, losing: Iterator[str]) -> bool:
     """Record the criterion that catches a mutant; return whether there is one.
 
     A second criterion is looked for only if no answer is known that the first alone catches.
@@ -72,13 +72,13 @@ def _note(found: Trials, exercise: Exercise, mutant: Mutant, losing: Iterator[st
     first = next(losing, None)
     if first is None:
         return False
-    found.caught[first] = found.caught.get(first, 0) + 1
-    if first not in found.alone and next(losing, None) is None:
-        found.alone[first] = f"mutant of {mutant}"
+    trials.caught[first] = trials.caught.get(first, 0) + 1
+    if first not in trials.alone and next(losing, None) is None:
+        trials.alone[first] = f"mutant of {mutant}"
     return True
 
 
-def lost(
+def lost_criteria(
     exercise: Exercise, names: Mapping[str, Any], seed: int, device: str = "cpu", *, lenient: bool = False
 ) -> Iterator[str]:
     """Yield the criteria that the answer in `names` does not earn, as they are found.
@@ -86,11 +86,11 @@ def lost(
     lenient  forbidden functions cost nothing, because known mistakes may use them
     """
     forbidden = () if lenient else exercise.forbidden
-    found = set[int]()
-    for one in prepare(exercise, seed):
-        cost = None if one.criterion in found else _cost(one, forbidden, names, device)
-        if cost is not None and cost not in found:
-            found.add(cost)
+    lost = set[int]()
+    for prepared in prepare(exercise, seed):
+        cost = None if prepared.criterion in lost else _cost(prepared, forbidden, names, device)
+        if cost is not None and cost not in lost:
+            lost.add(cost)
             yield exercise.criteria[cost].name
 
 

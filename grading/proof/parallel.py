@@ -20,7 +20,7 @@ MEMORY = 6 << 30  # bytes of data per process: a mutant may allocate any amount
 Done = TypeVar("Done")
 
 
-def side_by_side(
+def run_in_parallel(
     task: Callable[..., Done], wanted: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[tuple[Any, ...], Done | Exception]]:
     """Run the calls in order; yield each one's arguments and result as it ends.
@@ -29,20 +29,20 @@ def side_by_side(
     """
     workers = min(cpu_count(), len(wanted))
     if workers < 2:
-        yield from ((one, _called(task, one)) for one in wanted)
+        yield from ((one, _call(task, one)) for one in wanted)
         return
     context = multiprocessing.get_context("spawn")  # a fork of a process in which torch has threads may hang
     with ProcessPoolExecutor(workers, context, _set_up) as pool:
         try:
             waiting = {pool.submit(task, *one): one for one in wanted}
             for done in as_completed(waiting):
-                yield waiting[done], _called(done.result, ())
+                yield waiting[done], _call(done.result, ())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)  # start no further call
             raise
 
 
-def _called(task: Callable[..., Done], arguments: tuple[Any, ...]) -> Done | Exception:
+def _call(task: Callable[..., Done], arguments: tuple[Any, ...]) -> Done | Exception:
     try:
         return task(*arguments)
     except Exception as error:

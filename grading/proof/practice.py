@@ -17,7 +17,7 @@ from course.check_data import Case, CaseResults, Practice, case_of, practice_of
 from course.harness.program import Observation
 from course.harness.serialization import pack, unpack
 
-from ..authoring.check_data import exported_examples, exported_practice, practised
+from ..authoring.check_data import exported_examples, exported_practice, outcomes_on_practice
 from ..exercises.exercise import Exercise
 from ..grader.verdict import ExerciseVerdict
 
@@ -60,7 +60,7 @@ class Notebook:
     def __init__(self, exercise: Exercise) -> None:
         examples = unpack(pack(exported_examples(exercise)))
         self.exercise = exercise.name
-        self.examples = [_lenient(case_of(one)) for one in examples["cases"]]
+        self.examples = [_lenient(case_of(record)) for record in examples["cases"]]
         self.practice: Practice = practice_of(exported_practice(exercise), exercise.name)
         self.cases = [*self.examples, *map(_lenient, self.practice.cases)]
 
@@ -74,14 +74,14 @@ class Notebook:
 
     def says_of(self, seen: Iterable[Observation]) -> str:
         """As `says`, for an answer that has already run and produced these observations."""
-        given = iter(seen)
-        return self._says(CaseResults(lambda case, names: next(given)), {})
+        observations = iter(seen)
+        return self._says(CaseResults(lambda case, names: next(observations)), {})
 
-    def _says(self, asked: CaseResults, names: Mapping[str, Any]) -> str:
-        asked.run_cases(self.cases, names)
-        if asked.right:
+    def _says(self, results: CaseResults, names: Mapping[str, Any]) -> str:
+        results.run_cases(self.cases, names)
+        if results.right:
             return "passes"
-        return _failed(" + ".join(asked.diagnose(self.exercise, len(self.examples), self.practice).names))
+        return _failed(" + ".join(results.diagnose(self.exercise, len(self.examples), self.practice).names))
 
 
 def replay(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], graded: Mapping[str, ExerciseVerdict]) -> Replay:
@@ -90,14 +90,14 @@ def replay(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], graded: M
     right   name of a correct answer -> the names that a notebook with it defines
     graded  name of a mistake -> the grade's verdict on it
     """
-    notebook, found = Notebook(exercise), Replay()
-    for answer, said, wanted in _answers(exercise, notebook, right, graded):
-        found.answers += 1
-        if (said == "passes") != (wanted == "passes"):
-            found.passed.append(Disagreement(answer, said, wanted))
-        elif said != wanted:
-            found.names.append(Disagreement(answer, said, wanted))
-    return found
+    notebook, differences = Notebook(exercise), Replay()
+    for answer, by_check, by_grade in _answers(exercise, notebook, right, graded):
+        differences.answers += 1
+        if (by_check == "passes") != (by_grade == "passes"):
+            differences.passed.append(Disagreement(answer, by_check, by_grade))
+        elif by_check != by_grade:
+            differences.names.append(Disagreement(answer, by_check, by_grade))
+    return differences
 
 
 def _answers(
@@ -109,10 +109,10 @@ def _answers(
     for name, names in right.items():
         yield name, notebook.says(names), "passes"
     for mistake in exercise.mistakes:
-        for one in mistake.all_forms:
-            verdict = graded[one.name]
+        for form in mistake.all_forms:
+            verdict = graded[form.name]
             wanted = "passes" if verdict.status == "right" else _failed(verdict.mistake_names.rstrip("?"))
-            yield f"mistake {one.name}", notebook.says_of(practised(exercise)[one.name]), wanted
+            yield f"mistake {form.name}", notebook.says_of(outcomes_on_practice(exercise)[form.name]), wanted
 
 
 def _failed(name: str) -> str:

@@ -32,7 +32,7 @@ from course.harness.program import Program
 from course.harness.runner import encode_reply
 from course.models import right_functions
 
-from ..authoring.check_data import practised
+from ..authoring.check_data import outcomes_on_practice
 from ..authoring.lesson_text import read_lesson
 from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
@@ -46,7 +46,7 @@ from ..grader.references import mistake_findings, mistake_outcomes, prepare
 from ..grader.verdict import ExerciseVerdict
 from ..grader.verdict_report import to_report
 from ..notebooks.cells import grade_id
-from .equivalents import FILE, read_equivalents, written
+from .equivalents import FILE, read_equivalents, to_toml
 from .mutants import Mutant, mutants, sampled
 from .mutation_runs import Trials, try_mutants
 from .practice import Notebook, Replay, replay
@@ -108,13 +108,13 @@ class Proof:
     @property
     def alone(self) -> dict[str, str]:
         """Criterion -> a known mistake that only this criterion catches, with some seed."""
-        found: dict[str, str] = {}
+        mistakes: dict[str, str] = {}
         for answer, verdicts in self.verdicts.items():
             for verdict in verdicts if answer.startswith("mistake ") else ():
                 lost = [c.name for c in verdict.criteria if c.status != "right"]
                 if len(lost) == 1:
-                    found.setdefault(lost[0], answer)
-        return found
+                    mistakes.setdefault(lost[0], answer)
+        return mistakes
 
     @property
     def needless(self) -> list[str]:
@@ -136,17 +136,17 @@ class Proof:
     def named(self) -> int:
         """Number of known mistakes that get their own name with every seed, or of a step by its `check`."""
         if not self.exercise.points:
-            return sum(all(one.name in self.by_check for one in m.all_forms) for m in self.exercise.mistakes)
+            return sum(all(form.name in self.by_check for form in m.all_forms) for m in self.exercise.mistakes)
         return sum(
             all(
                 v.mistake_names == mistake.name
-                for one in mistake.all_forms
-                for v in self.verdicts[f"mistake {one.name}"]
+                for form in mistake.all_forms
+                for v in self.verdicts[f"mistake {form.name}"]
             )
             for mistake in self.exercise.mistakes
         )
 
-    def in_short(self) -> dict[str, list[str]]:
+    def short_verdicts(self) -> dict[str, list[str]]:
         """Every verdict in short: 1 or 0 for each criterion, then the mistake's name."""
         return {
             answer: [
@@ -165,37 +165,37 @@ class Prover:
         self.seeds = seeds
         self.root, self.name = root, name
         self.lesson = load_lesson(root / "grader_tests" / name)
-        self.solved, self.solutions = namespace(root, name)
-        stubs = {one: SOLUTION.sub(r"\1raise NotImplementedError()", code) for one, code in self.solutions.items()}
-        made = {one: Answer(one, "stub", code).exec_in(dict(self.solved))[one] for one, code in stubs.items()}
-        self.stubs = self.solved | made
-        for one in (step for step in self.lesson.steps.values() if step.points):  # the lesson has no solutions to them
-            self.solutions[one.name] = one.alternatives[0].code
-            self.solved[one.name] = one.alternatives[0].exec_in(dict(self.solved) | GIVEN)[one.name]
+        self.solved, self.solutions = run_lesson_code(root, name)
+        codes = {e: SOLUTION.sub(r"\1raise NotImplementedError()", code) for e, code in self.solutions.items()}
+        stubs = {e: Answer(e, "stub", code).exec_in(dict(self.solved))[e] for e, code in codes.items()}
+        self.stubs = self.solved | stubs
+        for step in (step for step in self.lesson.steps.values() if step.points):  # the lesson has no solutions to them
+            self.solutions[step.name] = step.alternatives[0].code
+            self.solved[step.name] = step.alternatives[0].exec_in(dict(self.solved) | GIVEN)[step.name]
 
     def prove(self, exercise: Exercise, *, mutate: bool = True, replay: bool = True) -> Proof:
         proof = Proof(exercise, f"grader_tests/{self.name}/{exercise.name}")
         if not exercise.points:
             self._prove_step(proof)
             return proof
-        self._right(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
+        self._prove_correct(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
         oracle = Answer(exercise.name, "oracle", exercise.stand_in).load()
-        self._right(proof, "oracle", oracle, rules=_where_defined(exercise), lenient=True)
+        self._prove_correct(proof, "oracle", oracle, rules=_without_undefined_gradients(exercise), lenient=True)
         for alternative in exercise.alternatives:
-            made, source = self._handed_in(alternative)
-            self._right(proof, f"alternative {alternative.name}", made, source)
+            function, source = self._run_answer(alternative)
+            self._prove_correct(proof, f"alternative {alternative.name}", function, source)
         for base in exercise.reference_answers:
-            self._right(proof, f"{base.name}, of which mistakes are edits,", base.load(), lenient=True)
-        stub = self._judged(exercise, self.stubs[exercise.name], self.seeds[0])
+            self._prove_correct(proof, f"{base.name}, of which mistakes are edits,", base.load(), lenient=True)
+        stub = self._grade(exercise, self.stubs[exercise.name], self.seeds[0])
         if stub.earned or stub.status != "not started":
             fault = f"the stub earns {stub.earned:g} and is {stub.status!r}"
             proof.problem(
                 "contract.py", fault, "Make the cases stricter: a learner who wrote nothing must earn nothing."
             )
         for mistake in exercise.mistakes:
-            for one in mistake.all_forms:
-                self._wrong(proof, mistake, one)
-        self._claims(proof)
+            for form in mistake.all_forms:
+                self._prove_mistake(proof, mistake, form)
+        self._check_claims(proof)
         if replay:
             self._replay(proof)
         if mutate:
@@ -206,22 +206,22 @@ class Prover:
         """The mutants to try: all of the lesson's solution, and a sample of each alternative."""
         bases = {"solution": self.solutions[exercise.name]} | {a.name: a.code for a in exercise.alternatives}
         known = [
-            a.code for a in (*exercise.reference_answers, *(one for m in exercise.mistakes for one in m.all_forms))
+            a.code for a in (*exercise.reference_answers, *(form for m in exercise.mistakes for form in m.all_forms))
         ]
-        made = mutants(bases, known)
-        of_solution = [m for m in made if m.base.startswith("solution ")]
-        return of_solution + sampled((m for m in made if not m.base.startswith("solution ")), SAMPLE)
+        every = mutants(bases, known)
+        of_solution = [m for m in every if m.base.startswith("solution ")]
+        return of_solution + sampled((m for m in every if not m.base.startswith("solution ")), SAMPLE)
 
-    def right(self, exercise: Exercise) -> dict[str, dict[str, Any]]:
+    def correct_answers(self, exercise: Exercise) -> dict[str, dict[str, Any]]:
         """The solution and all alternatives: name -> the names that a notebook defines."""
         alternatives = {f"alternative {a.name}": self._defined(a.code) for a in exercise.alternatives}
         return {"solution": dict(self.solved), **alternatives}
 
-    def tried(self, exercise: Exercise, made: list[Mutant], alone: Mapping[str, str] | None = None) -> Trials:
+    def run_mutants(self, exercise: Exercise, tried: list[Mutant], alone: Mapping[str, str] | None = None) -> Trials:
         """The outcome of these mutants; `alone` as in `try_mutants`."""
-        return try_mutants(exercise, made, self._defined, self.seeds, alone or {})
+        return try_mutants(exercise, tried, self._defined, self.seeds, alone or {})
 
-    def unchanged(self, exercise: Exercise, survivor: Mutant) -> str:
+    def why_equivalent(self, exercise: Exercise, survivor: Mutant) -> str:
         """Why a survivor behaves like its base in every case, or "" (`why_unchanged`)."""
         return why_unchanged(exercise, survivor, self._defined, self.seeds)
 
@@ -229,33 +229,33 @@ class Prover:
         step = proof.exercise
         notebook = Notebook(step)
         right = {"oracle": Answer(step.name, "oracle", step.stand_in).load()}
-        right |= {f"alternative {one.name}": one.load() for one in step.alternatives}
-        right |= {f"{one.name}, of which mistakes are edits,": one.load() for one in step.reference_answers}
-        for what, answer in right.items():
-            if (said := notebook.says({step.name: answer})) != "passes":
-                fault = f"`check` refuses the {what}: {said}"
+        right |= {f"alternative {answer.name}": answer.load() for answer in step.alternatives}
+        right |= {f"{base.name}, of which mistakes are edits,": base.load() for base in step.reference_answers}
+        for what, function in right.items():
+            if (result := notebook.says({step.name: function})) != "passes":
+                fault = f"`check` refuses the {what}: {result}"
                 proof.problem("contract.py", fault, "Correct the case that rejects it, or the answer.")
         if notebook.says({step.name: self.stubs.get(step.name)}) == "passes":
             remedy = "Add an example: a learner who wrote nothing must not pass."
             proof.problem("contract.py", "`check` passes the stub", remedy)
         for mistake in step.mistakes:
-            for one in mistake.all_forms:
-                seen = practised(step)[one.name]
+            for form in mistake.all_forms:
+                seen = outcomes_on_practice(step)[form.name]
                 if notebook.names_mistake(seen, mistake.name):
-                    proof.by_check.append(one.name)
+                    proof.by_check.append(form.name)
                 else:
-                    fault = f"mistake {one.name}: `check` says {notebook.says_of(seen)!r}"
+                    fault = f"mistake {form.name}: `check` says {notebook.says_of(seen)!r}"
                     proof.problem("contract.py", fault, "Add an example or a case that tells it apart from others.")
 
     def _replay(self, proof: Proof) -> None:
         exercise = proof.exercise
-        names = [one.name for mistake in exercise.mistakes for one in mistake.all_forms]
+        names = [form.name for mistake in exercise.mistakes for form in mistake.all_forms]
         graded = {name: proof.verdicts[f"mistake {name}"][0] for name in names}
-        proof.replay = replay(exercise, self.right(exercise), graded)
-        for one in proof.replay.passed:
-            proof.problem("contract.py", str(one), "Add a case on which `check` and the grade agree.")
-        for one in proof.replay.names:
-            proof.problem("mistakes.py", str(one), "Add an example or a case that tells them apart.")
+        proof.replay = replay(exercise, self.correct_answers(exercise), graded)
+        for difference in proof.replay.passed:
+            proof.problem("contract.py", str(difference), "Add a case on which `check` and the grade agree.")
+        for difference in proof.replay.names:
+            proof.problem("mistakes.py", str(difference), "Add an example or a case that tells them apart.")
 
     def _mutate(self, proof: Proof) -> None:
         try:
@@ -263,25 +263,25 @@ class Prover:
         except EquivalentsFileError as error:
             proof.problem(FILE, str(error), "Write it as `grading prove --survivors` does.")
             listed = {}
-        made = self.mutants(proof.exercise)
-        proof.trials = self.tried(proof.exercise, made, proof.alone)
+        tried = self.mutants(proof.exercise)
+        proof.trials = self.run_mutants(proof.exercise, tried, proof.alone)
         survivors, notebook = [str(mutant) for mutant in proof.trials.survivors], Notebook(proof.exercise)
         for survivor in proof.trials.survivors:
             mutant = str(survivor)
-            if (said := notebook.says(self._defined(survivor.code))) != "passes":
-                fault = f"`check` refuses a mutant that loses nothing: {mutant}: {said}"
+            if (result := notebook.says(self._defined(survivor.code))) != "passes":
+                fault = f"`check` refuses a mutant that loses nothing: {mutant}: {result}"
                 proof.problem("contract.py", fault, "Add a case to the criterion that fails as the example does.")
-            if why := listed.get(mutant) or self.unchanged(proof.exercise, survivor):
+            if why := listed.get(mutant) or self.why_equivalent(proof.exercise, survivor):
                 proof.equivalent[mutant] = why
             else:
-                entry = written([mutant], {}).rstrip().replace("\n", "\n      ")
+                entry = to_toml([mutant], {}).rstrip().replace("\n", "\n      ")
                 remedy = (
                     "Add a case to contract.py that it fails. If the mutant is right, add this entry here "
                     f"instead:\n      {entry}"
                 )
                 proof.problem(FILE, f"a mutant loses nothing: {mutant}", remedy)
         for mutant in listed.keys() - set(survivors):
-            gone = "is caught" if mutant in map(str, made) else "is not a mutant of these answers"
+            gone = "is caught" if mutant in map(str, tried) else "is not a mutant of these answers"
             proof.problem(FILE, f"a listed mutant {gone}: {mutant}", "Remove it from the list.")
 
     def _defined(self, code: str) -> dict[str, Any]:
@@ -292,7 +292,7 @@ class Prover:
             except Exception:
                 return dict(GIVEN)
 
-    def _right(
+    def _prove_correct(
         self,
         proof: Proof,
         what: str,
@@ -303,37 +303,37 @@ class Prover:
         lenient: bool = False,
     ) -> None:
         rules = rules or proof.exercise
-        found = [self._judged(rules, answer, seed, source, lenient) for seed in self.seeds]
-        proof.verdicts[what] = found
-        if poor := next((v for v in found if v.earned != rules.points), None):
-            shown = to_report(poor).to_text(everything=True)
-            fault = f"the {what} earns {poor.earned:g} of {rules.points} (seed {poor.seed}):\n{shown}"
+        verdicts = [self._grade(rules, answer, seed, source, lenient) for seed in self.seeds]
+        proof.verdicts[what] = verdicts
+        if poor := next((v for v in verdicts if v.earned != rules.points), None):
+            report = to_report(poor).to_text(everything=True)
+            fault = f"the {what} earns {poor.earned:g} of {rules.points} (seed {poor.seed}):\n{report}"
             proof.problem(
                 "contract.py", fault, "Correct the case that rejects it, or the answer if it breaks the contract."
             )
 
-    def _wrong(self, proof: Proof, mistake: Mistake, one: Answer) -> None:
+    def _prove_mistake(self, proof: Proof, mistake: Mistake, form: Answer) -> None:
         first, *more = self.seeds
-        found = [_received(proof.exercise, one, first)]
-        found += [known_verdict(proof.exercise, one.name, seed) for seed in more]
-        proof.verdicts[f"mistake {one.name}"] = found
-        for verdict in found:
-            kept = set(mistake.loses) & {c.name for c in verdict.criteria if c.status == "right"}
-            if kept:
-                fault = f"mistake {one.name} does not lose {sorted(kept)} (seed {verdict.seed})"
+        verdicts = [_grade_stored_results(proof.exercise, form, first)]
+        verdicts += [known_verdict(proof.exercise, form.name, seed) for seed in more]
+        proof.verdicts[f"mistake {form.name}"] = verdicts
+        for verdict in verdicts:
+            earned = set(mistake.loses) & {c.name for c in verdict.criteria if c.status == "right"}
+            if earned:
+                fault = f"mistake {form.name} does not lose {sorted(earned)} (seed {verdict.seed})"
                 proof.problem(
                     "contract.py", fault, "Add a case that shows it, or remove the criterion from its `loses`."
                 )
                 return
-        if others := [v.mistake_names or "nothing" for v in found if v.mistake_names != mistake.name]:
-            fault = f"mistake {one.name} is taken for {', '.join(others)} with {len(others)} seeds"
+        if others := [v.mistake_names or "nothing" for v in verdicts if v.mistake_names != mistake.name]:
+            fault = f"mistake {form.name} is taken for {', '.join(others)} with {len(others)} seeds"
             proof.problem("mistakes.py", fault, "Add a case that tells them apart, or merge the two mistakes.")
 
-    def _claims(self, proof: Proof) -> None:
+    def _check_claims(self, proof: Proof) -> None:
         """Whether each known mistake breaks the clause that it claims, and no other, with every seed."""
-        for mistake, one in ((m, one) for m in proof.exercise.mistakes if m.clause for one in m.all_forms):
+        for mistake, form in ((m, form) for m in proof.exercise.mistakes if m.clause for form in m.all_forms):
             for seed in self.seeds:
-                findings = mistake_findings(proof.exercise, seed)[one.name]
+                findings = mistake_findings(proof.exercise, seed)[form.name]
                 lost = {
                     p.case: {*p.case.clauses, *([PURITY] if finding.stage == "unchanged" else [])}
                     for p, finding in zip(prepare(proof.exercise, seed), findings, strict=True)
@@ -342,22 +342,22 @@ class Prover:
                 other = next((case for case, tried in lost.items() if mistake.clause not in tried), None)
                 if other or not lost:
                     kind = f"loses a case that does not try it: {describe(other)}" if other else "loses no case"
-                    fault = f"mistake {one.name} claims the clause {mistake.clause}, and {kind} (seed {seed})"
+                    fault = f"mistake {form.name} claims the clause {mistake.clause}, and {kind} (seed {seed})"
                     proof.problem("mistakes.py", fault, "Change the case, what it tries, or what the mistake claims.")
                     break
 
-    def _judged(
+    def _grade(
         self, exercise: Exercise, answer: Any, seed: int, source: list[str] | None = None, lenient: bool = False
     ) -> ExerciseVerdict:
         names = {**self.solved, exercise.name: answer}
         return grade_in_process(exercise, names, seed=seed, cells=source, lesson=self.lesson, lenient=lenient)
 
-    def _handed_in(self, answer: Answer) -> tuple[Any, list[str]]:
+    def _run_answer(self, answer: Answer) -> tuple[Any, list[str]]:
         """Run an answer in the notebook's names; return its function or class, and its cells."""
         return answer.exec_in(dict(self.solved) | GIVEN)[answer.exercise_name], [answer.cell]
 
 
-def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict:
+def _grade_stored_results(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict:
     """Grade the stored results of a mistake, encoded as a kernel's reply would be."""
 
     def ask(_: list[tuple[Program, float]]) -> Answers:
@@ -377,40 +377,37 @@ def own_code(root: Path, name: str) -> list[NotebookNode]:
     ]
 
 
-def namespace(root: Path, name: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Names that a lesson's own code (`own_code`) defines, and the source of its solution cells.
+def run_lesson_code(root: Path, lesson: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Run a lesson's own code (`own_code`); return the names that it defines, and the source of its solution cells.
 
     It runs in the folder of the notebook, beside the files released with it. Where a notebook has stand-ins, it has the
     right functions for steps and for earlier lessons' exercises.
     """
-    beside = root / "source" / name
+    beside = root / "source" / lesson
     names: dict[str, Any] = {"__name__": "lesson"}
     solutions: dict[str, str] = {}
-    steps = load_lesson(root / "grader_tests" / name).steps
-    right = right_functions.before(name)
-    right |= {step: Answer(step, "oracle", one.stand_in).load() for step, one in steps.items()}
-    for cell in own_code(root, name):
+    steps = load_lesson(root / "grader_tests" / lesson).steps
+    right = right_functions.before(lesson)
+    right |= {name: Answer(name, "oracle", step.stand_in).load() for name, step in steps.items()}
+    for cell in own_code(root, lesson):
         lent: dict[str, Any] = {}
         if cell.metadata.get("nbgrader", {}).get("solution"):
             solutions[grade_id(cell)] = cell.source
         else:
-            lent = {one: f for one, f in right.items() if one in steps or one not in names}
-        own = {one: names[one] for one in lent if one in names}
+            lent = {name: f for name, f in right.items() if name in steps or name not in names}
+        own = {name: names[name] for name in lent if name in names}
         names |= lent
         with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(beside if beside.is_dir() else root):
-            made = compile(cell.source, f"<{name}: {cell['id']}>", "exec", dont_inherit=True)
-            exec(made, names)  # noqa: S102 - the course's own text
-        for one in [one for one, f in lent.items() if names.get(one) is f]:
-            del names[one]
-            names |= {one: own[one]} if one in own else {}
+            code = compile(cell.source, f"<{lesson}: {cell['id']}>", "exec", dont_inherit=True)
+            exec(code, names)  # noqa: S102 - the course's own text
+        for name in [name for name, f in lent.items() if names.get(name) is f]:
+            del names[name]
+            names |= {name: own[name]} if name in own else {}
     return names, solutions
 
 
-def _where_defined(exercise: Exercise) -> Exercise:
-    """The exercise without demands on gradients that do not exist.
-
-    An oracle marks such a gradient by NaN.
-    """
+def _without_undefined_gradients(exercise: Exercise) -> Exercise:
+    """The exercise, where its oracle marks a gradient that does not exist by NaN, without demands on it."""
 
     def anything(draw: Draw, cases: Cases) -> Iterator[Case]:
         return (replace(case, options=replace(case.options, nonfinite="any")) for case in cases(draw))

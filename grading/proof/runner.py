@@ -32,8 +32,8 @@ from ..exercises.lesson import load_lesson
 from ..grader.verdict_report import to_report
 from .clauses import open_clauses, page_of, read_page
 from .equivalents import FILE as LIST
-from .equivalents import read_equivalents, written
-from .parallel import side_by_side
+from .equivalents import read_equivalents, to_toml
+from .parallel import run_in_parallel
 from .prover import Problem, Proof, Prover, own_code
 from .verdict_records import compact
 
@@ -45,15 +45,15 @@ Wanted = tuple[str, str]
 
 
 @dataclass
-class Found:
+class ProofResult:
     """Findings on one exercise, as plain data.
 
-    verdicts  known answer -> its verdicts in short (`Proof.in_short`)
+    verdicts  known answer -> its verdicts in short (`Proof.short_verdicts`)
     """
 
     lesson: str
     exercise: str
-    told: str
+    text: str
     problems: list[Problem]
     verdicts: dict[str, list[str]] = field(default_factory=dict)
 
@@ -70,8 +70,8 @@ def check(
     mutate: bool = True,
     verbose: bool = False,
     again: bool = True,
-    report: Callable[[Found], object] = lambda found: None,
-) -> list[Found]:
+    report: Callable[[ProofResult], object] = lambda result: None,
+) -> list[ProofResult]:
     """Prove lessons, and print each exercise's result as soon as it is known.
 
     only     name of one exercise
@@ -80,56 +80,60 @@ def check(
     report   called with each exercise's result as soon as it is known
     """
     names = list(names)
-    found = [
-        Found(name, "", f"no grader_tests/{name}", [_missing(name)]) for name in names if not _described(root, name)
+    results = [
+        ProofResult(name, "", f"no grader_tests/{name}", [_missing(name)])
+        for name in names
+        if not _described(root, name)
     ]
     names = [name for name in names if _described(root, name)]
     for name in names:
         build_lesson(root, name)
-        found += _ledger(root, name)
-    for one in found:
-        print(one.told, flush=True)
-        report(one)
+        results += _ledger(root, name)
+    for result in results:
+        print(result.text, flush=True)
+        report(result)
     every = exercises_of(root, names, only)
-    left = every if again else [one for one in not_proved(root, names) if one in every]
+    left = every if again else [wanted for wanted in not_proved(root, names) if wanted in every]
     if kept := len(every) - len(left):
         print(f"already proved and unchanged, so not proved again (`--again` proves all): {kept}", flush=True)
-    for one in prove(root, left, mutate=mutate, verbose=verbose):
-        print(one.told, flush=True)
-        report(one)
-        found.append(one)
-    return found
+    for result in prove(root, left, mutate=mutate, verbose=verbose):
+        print(result.text, flush=True)
+        report(result)
+        results.append(result)
+    return results
 
 
-def prove(root: Path, wanted: Iterable[Wanted], *, mutate: bool = True, verbose: bool = False) -> Iterator[Found]:
+def prove(root: Path, wanted: Iterable[Wanted], *, mutate: bool = True, verbose: bool = False) -> Iterator[ProofResult]:
     """Prove exercises in parallel, and store the proofs of those without problems."""
     tasks = [(root, lesson, exercise, mutate, verbose) for lesson, exercise in wanted]
     current = {f"{name}/{e}": f for name in {task[1] for task in tasks} for e, f in fingerprints(root, name).items()}
-    for (_, lesson, exercise, *_), done in side_by_side(proved, tasks):
-        one = _failed(lesson, exercise, done) if isinstance(done, Exception) else done
-        if mutate and not one.problems:
-            fingerprint_file(root).add({proof_of(one.key): current[one.key]})
-        yield one
+    for (_, lesson, exercise, *_), done in run_in_parallel(prove_exercise, tasks):
+        result = _failed(lesson, exercise, done) if isinstance(done, Exception) else done
+        if mutate and not result.problems:
+            fingerprint_file(root).add({proof_of(result.key): current[result.key]})
+        yield result
 
 
 def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
     """Print mutants that lose nothing, in the format of `equivalent.toml`, with reasons."""
-    for _, done in side_by_side(surviving, [(root, *one) for one in exercises_of(root, names, only)]):
+    for _, done in run_in_parallel(survivors_as_toml, [(root, *wanted) for wanted in exercises_of(root, names, only)]):
         if isinstance(done, Exception):
             raise done
         print(done, end="", flush=True)
 
 
-def surviving(root: Path, lesson: str, name: str) -> str:
+def survivors_as_toml(root: Path, lesson: str, name: str) -> str:
     """The mutants of one exercise that lose nothing, below the name of their file."""
-    made, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
-    exercise = made.lesson.all_tasks[name]
+    own_prover, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
+    exercise = own_prover.lesson.all_tasks[name]
     if not exercise.points:
         return ""
     known = read_equivalents(root / folder)
-    survivors = made.tried(exercise, made.mutants(exercise)).survivors
-    found = [str(one) for one in survivors if str(one) in known or not made.unchanged(exercise, one)]
-    listed = written(found, known)
+    survivors = own_prover.run_mutants(exercise, own_prover.mutants(exercise)).survivors
+    unexplained = [
+        str(mutant) for mutant in survivors if str(mutant) in known or not own_prover.why_equivalent(exercise, mutant)
+    ]
+    listed = to_toml(unexplained, known)
     return f"# {folder}/{LIST}\n{listed}\n" if listed else ""
 
 
@@ -144,8 +148,8 @@ def not_proved(root: Path, names: Iterable[str], code: Packages | None = None) -
     """Exercises without a valid proof, stored here or shipped."""
     names, code = list(names), code or packages(root / "grader_tests")
     here, shipped = fingerprint_file(root).read(), shipped_fingerprints()
-    now = {f"{name}/{e}": made for name in names for e, made in fingerprints(root, name, code).items()}
-    proofs = {key for key, made in now.items() if made in (here.get(proof_of(key)), shipped.get(proof_of(key)))}
+    now = {f"{name}/{e}": digest for name in names for e, digest in fingerprints(root, name, code).items()}
+    proofs = {key for key, digest in now.items() if digest in (here.get(proof_of(key)), shipped.get(proof_of(key)))}
     return [wanted for wanted in exercises_of(root, names) if "/".join(wanted) not in proofs]
 
 
@@ -154,11 +158,11 @@ def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[st
     tests, code = root / "grader_tests", code or packages(root / "grader_tests")
     own = [text_digest(cell.source) for cell in own_code(root, name)]
 
-    def made_of(folder: Path) -> str:
+    def fingerprint_of(folder: Path) -> str:
         listed = [path for path in [folder / LIST] if path.is_file()]
         return code.fingerprint(PROVER, *python_files(folder), *listed, about=own)
 
-    return {exercise: made_of(tests / name / exercise) for exercise in load_lesson(tests / name).all_tasks}
+    return {exercise: fingerprint_of(tests / name / exercise) for exercise in load_lesson(tests / name).all_tasks}
 
 
 def proof_of(key: str) -> str:
@@ -182,14 +186,14 @@ def _described(root: Path, name: str) -> bool:
     return (root / "grader_tests" / name).exists()
 
 
-def _ledger(root: Path, name: str) -> Iterator[Found]:
+def _ledger(root: Path, name: str) -> Iterator[ProofResult]:
     """What is missing in the lesson's ledger of clauses; a warning if it has none (`clauses.py`)."""
     page = page_of(root, name)
     if page.is_file() and read_page(root, name) is None:
         print(f"{page.relative_to(root)} names no clauses: whether each is judged is not known", flush=True)
     for exercise, fault in open_clauses(root, name):
         problem = Problem(str(page.relative_to(root)), f"{exercise}: {fault}".removeprefix(": "), REMEDY)
-        yield Found(name, exercise, f"{name} {exercise}: ✗ {problem}", [problem])
+        yield ProofResult(name, exercise, f"{name} {exercise}: ✗ {problem}", [problem])
 
 
 def _missing(name: str) -> Problem:
@@ -201,22 +205,22 @@ def prover(root: Path, name: str) -> Prover:
     return Prover(root, name)
 
 
-def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> Found:
+def prove_exercise(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> ProofResult:
     """Prove one exercise. Any exception is our error."""
-    made = prover(root, lesson)
-    proof = made.prove(made.lesson.all_tasks[name], mutate=mutate)
-    told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
+    own_prover = prover(root, lesson)
+    proof = own_prover.prove(own_prover.lesson.all_tasks[name], mutate=mutate)
+    text = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
     if not proof.exercise.points:  # no criteria to lose, so no verdict to record
-        return Found(lesson, name, told, proof.problems)
-    return Found(lesson, name, told, proof.problems, compact(proof))
+        return ProofResult(lesson, name, text, proof.problems)
+    return ProofResult(lesson, name, text, proof.problems, compact(proof))
 
 
-def _failed(lesson: str, name: str, error: Exception) -> Found:
+def _failed(lesson: str, name: str, error: Exception) -> ProofResult:
     last = traceback.format_exception(error)[-2:]
     problem = Problem(
         f"grader_tests/{lesson}/{name}", "".join(last).strip(), "The proof itself failed: correct that first."
     )
-    return Found(lesson, name, f"{lesson} {name}: ✗ {problem}", [problem])
+    return ProofResult(lesson, name, f"{lesson} {name}: ✗ {problem}", [problem])
 
 
 def _reports(proof: Proof) -> Iterator[str]:

@@ -30,7 +30,7 @@ from ..course_dir.lessons import list_lessons
 from ..errors import CourseError
 from ..exercises.lesson import load_lesson
 from . import author_tables, mistakes_page, verdict_records
-from .runner import PROOF, Found, Wanted, fingerprints, proof_of, prove
+from .runner import PROOF, ProofResult, Wanted, fingerprints, proof_of, prove
 
 CHECK_DATA, VERDICTS, PROOFS = "check data", "recorded verdicts", "shipped proof"
 
@@ -90,7 +90,7 @@ def sync(
     author_tables.write(root)
     for one in found:
         if one.problems:
-            console.print(one.told, markup=False, highlight=False, soft_wrap=True)
+            console.print(one.text, markup=False, highlight=False, soft_wrap=True)
     problems = sum(len(one.problems) for one in found)
     console.print(plural(problems, "problem") if problems else "up to date")
     return min(1, problems)
@@ -164,7 +164,7 @@ def _make_check_data(plan: Plan, root: Path, progress: Progress) -> None:
         list(pool.map(make, reversed(plan.check_data)))  # the last lessons take longest
 
 
-def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
+def _prove(plan: Plan, root: Path, progress: Progress) -> list[ProofResult]:
     """Prove exercises that lack a proof or verdicts, and record the results."""
     needed = {*plan.verdicts, *plan.unproved}
     last_first = sorted(needed, reverse=True)  # the last lessons take longest

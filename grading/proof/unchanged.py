@@ -18,7 +18,7 @@ import torch
 
 from ..exercises.exercise import Exercise
 from .mutants import Mutant
-from .mutation_runs import lost
+from .mutation_runs import lost_criteria
 
 CASTS = {"float": torch.float32, "double": torch.float64, "half": torch.float16, "long": torch.int64}
 DETACH = "detach"
@@ -44,7 +44,7 @@ def why_unchanged(
 
     defined = names(code)
     defined[MARK] = added  # the answer looks it up here when it is called
-    if any(next(lost(exercise, defined, seed), "") for seed in seeds) or not same or not all(same):
+    if any(next(lost_criteria(exercise, defined, seed), "") for seed in seeds) or not same or not all(same):
         return ""
     return "It has no gradient in any case." if method == DETACH else f"It is {method} already in every case."
 

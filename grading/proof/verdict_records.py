@@ -1,7 +1,7 @@
 """Recorded verdicts on every known answer, which show unintended changes of grades.
 
 tests/verdicts/NN_lesson.json contains, for each exercise and answer, one verdict for all seeds or one per seed, in the
-format of `Proof.in_short`. `grading sync` records them, in a course that has the folder.
+format of `Proof.short_verdicts`. `grading sync` records them, in a course that has the folder.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..exercises.exercise import Exercise
 from ..exercises.lesson import load_lesson
 from .prover import SEEDS, Proof
 
@@ -21,18 +20,8 @@ Verdicts = dict[str, list[str]]
 
 def compact(proof: Proof) -> Verdicts:
     """The verdicts of a proof as recorded: only one if all seeds agree."""
-    found = {answer: v if len(set(v)) > 1 else v[:1] for answer, v in proof.in_short().items()}
+    found = {answer: v if len(set(v)) > 1 else v[:1] for answer, v in proof.short_verdicts().items()}
     return {answer: v for answer, v in found.items() if not answer.startswith("base ")}
-
-
-def known_answers(exercise: Exercise) -> set[str]:
-    """The names of all answers that have a recorded verdict."""
-    return {
-        "solution",
-        "oracle",
-        *(f"alternative {right.name}" for right in exercise.alternatives),
-        *(f"mistake {wrong.name}" for mistake in exercise.mistakes for wrong in mistake.all_forms),
-    }
 
 
 def read_records(root: Path, lesson: str) -> dict[str, Verdicts]:

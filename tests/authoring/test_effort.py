@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from grading.authoring.effort import effort_of, hold_ratings_to_the_rules, state_effort
+from grading.authoring.effort import check_ratings, effort_of, state_effort
 from grading.authoring.student_install import SET_UP
 from grading.errors import BuildError
 
@@ -102,5 +102,5 @@ def test_the_build_states_points_and_minutes():
 def test_an_exercise_without_a_rating_of_its_own_is_refused(rating):
     cells = [RATED.format(2), code(STUB.format("halve"), "exercise"), rating, code(STUB.format("third"), "exercise")]
     with pytest.raises(BuildError, match=r"the cell 'def third.* is an exercise without a rating"):
-        hold_ratings_to_the_rules(notebook(*cells), Path("01_a.py"))
-    hold_ratings_to_the_rules(notebook(*cells[:2]), Path("01_a.py"))
+        check_ratings(notebook(*cells), Path("01_a.py"))
+    check_ratings(notebook(*cells[:2]), Path("01_a.py"))

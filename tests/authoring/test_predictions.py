@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from course.notebook import catalog
-from grading.authoring.build import hold_to_the_rules
+from grading.authoring.build import check_lesson
 from grading.authoring.lesson_text import read_lesson
-from grading.authoring.predictions import experiment_data, hold_predictions_to_the_rules, prediction_data
+from grading.authoring.predictions import check_predictions, experiment_data, prediction_data
 from grading.errors import BuildError, ExerciseError
 from grading.exercises.lesson import load_lesson
 
@@ -28,8 +28,8 @@ def lesson(tmp_path: Path) -> Path:
 
 def hold(root: Path) -> None:
     text, tests = root / "source" / f"{LESSON}.py", root / "grader_tests" / LESSON
-    hold_predictions_to_the_rules(read_lesson(text), tests)
-    hold_to_the_rules(read_lesson(text), text, load_lesson(tests))
+    check_predictions(read_lesson(text), tests)
+    check_lesson(read_lesson(text), text, load_lesson(tests))
 
 
 def edit(path: Path, old: str, new: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grading.authoring.lesson_text import read_lesson
-from grading.authoring.text_rules import hold_lines_to_the_rules, hold_names_to_the_rules
+from grading.authoring.text_rules import check_lines, check_names
 from grading.errors import BuildError
 from grading.exercises.exercise import exercise, step
 from grading.exercises.lesson import Lesson, load_lesson
@@ -38,7 +38,7 @@ def hold_names(answer: str, stage: str, given: str) -> None:
         new_code_cell(stage),
         new_code_cell(given),
     ]
-    hold_names_to_the_rules(new_notebook(cells=cells), TEXT, LESSON)
+    check_names(new_notebook(cells=cells), TEXT, LESSON)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_line_of_prose_that_begins_another_block_is_refused(line, above):
     wrapped = line if not above.startswith("-") else f"  {line}"
     notebook = new_notebook(cells=[new_markdown_cell(f"Before.\n\n{above}\n{wrapped}\nmore.")])
     with pytest.raises(BuildError) as refused:
-        hold_lines_to_the_rules(notebook, TEXT)
+        check_lines(notebook, TEXT)
     assert str(refused.value) == (
         f"01_tiny.py: the line {wrapped!r} would be shown as a heading, a list, a quotation or code, instead of with "
         "the line above it. Wrap the line elsewhere, or leave an empty line above it"
@@ -134,12 +134,12 @@ def test_a_line_of_prose_that_begins_another_block_is_refused(line, above):
     ],
 )
 def test_headings_lists_code_tables_html_and_formulas_are_accepted(text):
-    hold_lines_to_the_rules(new_notebook(cells=[new_markdown_cell(text)]), TEXT)
+    check_lines(new_notebook(cells=[new_markdown_cell(text)]), TEXT)
 
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_each_lesson_holds_to_the_rules(name):
     text = ROOT / "source" / f"{name}.py"
     notebook = read_lesson(text)
-    hold_names_to_the_rules(notebook, text, load_lesson(ROOT / "grader_tests" / name))
-    hold_lines_to_the_rules(notebook, text)
+    check_names(notebook, text, load_lesson(ROOT / "grader_tests" / name))
+    check_lines(notebook, text)

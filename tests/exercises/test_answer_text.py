@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grading.errors import EditError
-from grading.exercises.answer_text import Answer, edited, filled, patched, read_cells
+from grading.exercises.answer_text import Answer, apply_edits, apply_patch, fill_placeholder, read_cells
 from grading.exercises.exercise import exercise
 
 CODE = """def f(x, y):
@@ -17,7 +17,7 @@ CODE = """def f(x, y):
 
 
 def test_an_edit_replaces_several_unique_texts_at_once():
-    assert edited(CODE, {"if x": "if y", "return x": "return y"}) == CODE.replace("if x", "if y").replace(
+    assert apply_edits(CODE, {"if x": "if y", "return x": "return y"}) == CODE.replace("if x", "if y").replace(
         "return x", "return y"
     )
 
@@ -39,16 +39,16 @@ def test_a_text_is_run_without_what_our_own_modules_ask_of_python():
 )
 def test_an_edit_that_does_not_fit_is_refused(edit, message):
     with pytest.raises(EditError, match=message):
-        edited(CODE, edit)
+        apply_edits(CODE, edit)
 
 
 def test_a_patch_takes_and_gives_whole_lines_in_the_indentation_where_they_stand():
-    made = patched(CODE, "\n  y = x + 1\n- x = y + 1\n+ if y:\n+     x = y\n@@\n- return x + y\n+ return y\n")
+    made = apply_patch(CODE, "\n  y = x + 1\n- x = y + 1\n+ if y:\n+     x = y\n@@\n- return x + y\n+ return y\n")
     assert made == "def f(x, y):\n    if x:\n        y = x + 1\n        if y:\n            x = y\n    return y\n"
 
 
 def test_a_patch_may_only_take_away():
-    assert patched(CODE, "- x = y + 1\n") == CODE.replace("        x = y + 1\n", "")
+    assert apply_patch(CODE, "- x = y + 1\n") == CODE.replace("        x = y + 1\n", "")
 
 
 @pytest.mark.parametrize(
@@ -62,23 +62,23 @@ def test_a_patch_may_only_take_away():
 )
 def test_a_patch_that_does_not_fit_is_refused(patch, message):
     with pytest.raises(EditError, match=message):
-        patched(CODE, patch)
+        apply_patch(CODE, patch)
 
 
 def test_a_patch_of_lines_that_occur_twice_is_refused():
     with pytest.raises(EditError, match="got them 2 times"):
-        patched("a = 1\nb = 2\na = 1\n", "- a = 1\n+ a = 2\n")
+        apply_patch("a = 1\nb = 2\na = 1\n", "- a = 1\n+ a = 2\n")
 
 
 def test_every_occurrence_of_a_placeholder_is_filled():
-    assert filled("a + EPS - EPSILON * EPS", "EPS", 1e-8) == "a + 1e-08 - EPSILON * 1e-08"
-    assert filled("x.VIEW(2)", "VIEW", "reshape") == "x.reshape(2)"
+    assert fill_placeholder("a + EPS - EPSILON * EPS", "EPS", 1e-8) == "a + 1e-08 - EPSILON * 1e-08"
+    assert fill_placeholder("x.VIEW(2)", "VIEW", "reshape") == "x.reshape(2)"
 
 
 @pytest.mark.parametrize("word", ["EPS", "eps", "x"])
 def test_a_placeholder_that_is_missing_or_not_in_capitals_is_refused(word):
     with pytest.raises(EditError, match=word):
-        filled("x + eps + EPSILON", word, 1)
+        fill_placeholder("x + eps + EPSILON", word, 1)
 
 
 def test_a_missing_placeholder_is_reported_with_the_mistakes_name():

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from threading import Thread, current_thread, main_thread
 
 import pytest
 
@@ -155,3 +156,30 @@ def test_no_more_trees_are_kept_than_a_class_of_honest_notebooks_needs():
     for number in range(20):
         parse(f"x = {number:<{cell_code.MAX_KEPT // 10}}")
     assert sum(map(len, cell_code.kept_trees)) <= cell_code.MAX_KEPT
+
+
+class Source(str):
+    """A cell during whose measuring another thread parses one more."""
+
+    def __len__(self):
+        if current_thread() is main_thread():
+            thread = Thread(target=parse, args=("added = 1",))
+            thread.start()
+            thread.join()
+        return super().__len__()
+
+
+class SharedTrees(dict):
+    """Trees that another thread clears as soon as one of a certain cell is stored."""
+
+    def __setitem__(self, source, tree):
+        super().__setitem__(Source(source), tree)
+        if source == "cleared = 1":
+            self.clear()
+
+
+def test_threads_may_parse_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(cell_code, "kept_trees", SharedTrees())
+    for name in ("cleared", "first", "second"):
+        assert bound_names(parse(f"{name} = 1")) == {name}
+    assert set(cell_code.kept_trees) == {"first = 1", "added = 1", "second = 1"}

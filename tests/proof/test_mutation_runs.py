@@ -7,7 +7,7 @@ import torch
 
 from grading.exercises.exercise import Exercise, call, exercise
 from grading.proof.mutants import Mutant
-from grading.proof.mutation_runs import lost, try_mutants
+from grading.proof.mutation_runs import lost_criteria, try_mutants
 
 RIGHT = "def double(x):\n    return 2 * x"
 
@@ -57,7 +57,7 @@ def test_every_outcome_costs_a_mutant_as_much_as_an_answer(body):
 
 
 def test_an_answer_that_was_not_made_loses_everything():
-    assert list(lost(doubling(), {}, 0)) == ["values", "gradients", "even numbers"]
+    assert list(lost_criteria(doubling(), {}, 0)) == ["values", "gradients", "even numbers"]
 
 
 def test_a_right_answer_survives_and_is_tried_with_every_seed():
@@ -78,7 +78,7 @@ def test_a_mutant_that_only_one_criterion_catches_is_recorded():
 def test_a_mutant_that_only_some_seeds_catch_is_caught_and_reported():
     wrong = "def double(x):\n    return 2 * x + (1.0 if len(x) == 1 and float(x) == 2 else 0.0)"
     seeds = tuple(range(8))
-    shown = [seed for seed in seeds if list(lost(doubling(), names(wrong), seed))]
+    shown = [seed for seed in seeds if list(lost_criteria(doubling(), names(wrong), seed))]
     assert 0 < len(shown) < len(seeds)
     found = [try_mutants(doubling(), [Mutant("base", str(i), wrong)], names, seeds, {}) for i in range(20)]
     assert not any(one.survivors for one in found)

@@ -14,10 +14,10 @@ from grading.cpu_count import cpu_count
 PARENT = """
 import sys
 from tests.proof.test_parallel import say_and_wait
-from grading.proof.parallel import side_by_side
+from grading.proof.parallel import run_in_parallel
 
 if __name__ == "__main__":
-    list(side_by_side(say_and_wait, [(sys.argv[1], n) for n in range(2)]))
+    list(run_in_parallel(say_and_wait, [(sys.argv[1], n) for n in range(2)]))
 """
 
 

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from grading.exercises.exercise import Exercise
 from grading.exercises.lesson import load_lesson
-from grading.proof.verdict_records import known_answers, read_records, record
+from grading.proof.verdict_records import read_records, record
 
 from ..support.repository import LESSONS, ROOT
+
+
+def known_answers(exercise: Exercise) -> set[str]:
+    """The names of all answers that have a recorded verdict."""
+    return {
+        "solution",
+        "oracle",
+        *(f"alternative {right.name}" for right in exercise.alternatives),
+        *(f"mistake {wrong.name}" for mistake in exercise.mistakes for wrong in mistake.all_forms),
+    }
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

@@ -11,7 +11,7 @@ import pytest
 from grading.cli import main
 from grading.course import Course
 from grading.errors import EquivalentsFileError
-from grading.proof.equivalents import read_equivalents, written
+from grading.proof.equivalents import read_equivalents, to_toml
 from grading.proof.runner import check, unproved
 
 from ..support.course_builder import TINY_LESSONS, build_course
@@ -33,7 +33,7 @@ def course(tmp_path: Path) -> Path:
 
 
 def listing(course: Path, mutants: Iterable[str], why: str = WHY) -> None:
-    (course / HERE / "equivalent.toml").write_text(written(mutants, dict.fromkeys(mutants, why)))
+    (course / HERE / "equivalent.toml").write_text(to_toml(mutants, dict.fromkeys(mutants, why)))
 
 
 def rewrite(path: Path, old: str, new: str) -> None:
@@ -108,8 +108,8 @@ def test_survivors_are_printed_as_the_list_has_them_with_the_reasons_that_are_kn
 
 def test_a_reason_is_offered_again_where_another_line_of_the_base_changed():
     old, new = "base 00000000, line 2: a -> b", "base 11111111, line 5: a -> b"
-    assert WHY in written([new], {old: WHY})
-    assert WHY not in written([new.replace("-> b", "-> c")], {old: WHY})
+    assert WHY in to_toml([new], {old: WHY})
+    assert WHY not in to_toml([new.replace("-> b", "-> c")], {old: WHY})
 
 
 @pytest.mark.parametrize("text", ["[[equivalent]]\nwhy = 3\nmutants = ['a']", "[[equivalent]]\nmutants = []", "why"])
@@ -121,7 +121,7 @@ def test_a_list_of_another_shape_is_refused(tmp_path, text):
 
 def test_any_text_survives_a_round_trip_through_the_list(tmp_path):
     mutants = ["a 'quoted' \"text\"", "einsum('ij->j')", 'x = "a"', "back\\slash", "tab\there", "ü → −∞"]
-    (tmp_path / "equivalent.toml").write_text(written(mutants, dict.fromkeys(mutants, WHY)), encoding="utf-8")
+    (tmp_path / "equivalent.toml").write_text(to_toml(mutants, dict.fromkeys(mutants, WHY)), encoding="utf-8")
     assert read_equivalents(tmp_path) == dict.fromkeys(mutants, WHY)
 
 
@@ -133,7 +133,7 @@ def test_an_error_of_ours_is_a_problem_and_others_are_proved(course):
     (broken,) = [one for one in found if one.lesson == ONE]
     assert "SyntaxError" in str(broken.problems[0])
     assert "The proof itself failed" in str(broken.problems[0])
-    assert [one.told.splitlines()[0] for one in found if one.lesson == TINY_LESSONS[1]] == [
+    assert [one.text.splitlines()[0] for one in found if one.lesson == TINY_LESSONS[1]] == [
         "02_halve halve: 2 mistakes, 2 named rightly, 2 alternatives, 22/23 mutants killed, 1 equivalent, "
         "check agrees on 5/5"
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from grading.authoring.build import build_lesson
 from grading.proof.prover import Proof, Prover
-from grading.proof.runner import exercises_of, proved, surviving
+from grading.proof.runner import exercises_of, prove_exercise, survivors_as_toml
 
 from ..support.acting_lesson import LESSON
 from ..support.course_builder import ACTING, build_course
@@ -41,9 +41,9 @@ def test_a_step_is_proved_without_mutants_and_verdicts(lesson):
     assert str(proof) == "halve: 2 mistakes, 2 named rightly, 0 alternatives"
     assert (proof.verdicts, proof.trials, proof.replay) == ({}, None, None)
     assert (LESSON, "halve") in exercises_of(lesson, [LESSON])
-    found = proved(lesson, LESSON, "halve", True, False)
+    found = prove_exercise(lesson, LESSON, "halve", True, False)
     assert (found.problems, found.verdicts) == ([], {})
-    assert surviving(lesson, LESSON, "halve") == ""
+    assert survivors_as_toml(lesson, LESSON, "halve") == ""
 
 
 def test_a_mistake_that_check_does_not_name_is_a_problem(lesson):

@@ -20,7 +20,7 @@ from grading.course_dir.fingerprints import fingerprint_file
 from grading.errors import CourseError
 from grading.exercises.lesson import load_lesson
 from grading.proof import author_tables, parallel, runner
-from grading.proof.equivalents import written
+from grading.proof.equivalents import to_toml
 from grading.proof.runner import unproved, versions
 from grading.proof.sync import sync
 
@@ -91,12 +91,12 @@ def work(monkeypatch) -> list[str]:
         done.append(f"export {tests.name}: {', '.join(names)}")
         return real(tests, names)
 
-    def proved(task, wanted, real=runner.side_by_side):
+    def proved(task, wanted, real=runner.run_in_parallel):
         done.extend(f"prove {lesson}/{name}" for _, lesson, name, *_ in wanted)
         return real(task, wanted)
 
     monkeypatch.setattr(check_data_files, "build_examples", exported)
-    monkeypatch.setattr(runner, "side_by_side", proved)
+    monkeypatch.setattr(runner, "run_in_parallel", proved)
     return done
 
 
@@ -153,7 +153,7 @@ def test_files_that_somebody_wrote_into_are_made_again(course, work, capsys):
 
 def test_a_failed_proof_is_reported_and_the_one_before_dropped(course, capsys):
     gone = "solution 00000000, line 2: return 2 * x -> return x"
-    (course / "grader_tests" / ONE / "double" / "equivalent.toml").write_text(written([gone], {gone: "It is right."}))
+    (course / "grader_tests" / ONE / "double" / "equivalent.toml").write_text(to_toml([gone], {gone: "It is right."}))
     verdicts = (course / "tests" / "verdicts" / f"{ONE}.json").read_bytes()
     assert sync(course) == 1
     assert (

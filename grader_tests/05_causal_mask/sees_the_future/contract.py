@@ -149,6 +149,8 @@ def _(draw):
     yield leaks(past(draw, 6), draw.normal(6, 5, dtype=torch.float64), "a layer norm after it", normalised=True)
     yield leaks(draw.normal(7, 7).tril(-2), draw.normal(7, 3), "nothing of a token itself, nor of the one before it")
     yield asked("a function that gives 0", sample_model("mixture", matrix=torch.zeros(4, 4)), draw.normal(4, 3))
+    text = "a number made of later tokens, added and subtracted again"
+    yield leaks(0.5 * past(draw, 6), draw.normal(6, 4), text, detour=draw.normal(6, 6).triu(1)).tries("rounding")
 
 
 @sees_the_future.criterion(

@@ -51,6 +51,21 @@ right.mistake("overlooks_a_thousandth", {"1e-5": "LIMIT"}, loses="weak leaks").f
     "Your threshold is too high, so you miss weak leaks. A leak of 1e-4 per unit of input counts, and is far above "
     "rounding error."
 )
+sees_the_future.mistake("takes_rounding_for_a_leak", loses="weak leaks", clause="rounding").full_code("""
+def sees_the_future(attention, x):
+    before = attention(x)
+    for j in range(1, len(x)):
+        for change in torch.eye(x.shape[1]).to(x):
+            changed = x.clone()
+            changed[j] += change
+            if (attention(changed) - before)[:j].MOVED.any():
+                return True
+    return False
+""").for_each(MOVED=("ne(0)", "abs().gt(1e-9)")).feedback(
+    "You count every difference as a leak. Where nothing leaks, an output may still move by rounding, which is far "
+    "below 1e-4 per unit of input.",
+    see="6. Catch a leak",
+)
 sees_the_future.mistake("adds_up_the_parts_of_an_output", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     influence = torch.autograd.functional.jacobian(lambda x: attention(x).sum(1), x)

@@ -19,7 +19,7 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from course.notebook.warm_ups import counts
+from course.outline import counts
 from grading.authoring.student_install import PackageSource, delivery, insert_setup_cell, origin, wheel_of
 from grading.authoring.student_repo import publish
 from grading.course import Course

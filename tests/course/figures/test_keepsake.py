@@ -10,7 +10,7 @@ from course import figures, keepsake
 from course.figures.keepsake import FILE
 from course.notebook import catalog, session
 from course.notebook.saved_progress import ExerciseProgress
-from course.notebook.warm_ups import counts
+from course.outline import counts
 
 from ...support.html_pages import parse_html, text_of
 

@@ -13,8 +13,8 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 
 from course.models import gpt, pretrained
-from course.models.story_corpus import generate_stories
 from tools import train_bundled_model
+from tools.story_corpus import generate_stories
 
 
 def published(checkpoint: gpt.Checkpoint, n_heads: int, ids: torch.Tensor) -> torch.Tensor:

@@ -84,7 +84,7 @@ def test_new_lines_are_marked_once_the_new_part_passes(notebook, capsys):
 
 
 def test_without_an_earlier_text_every_line_is_new():
-    assert growth.marked("", "a = 1\n\nb = 2") == "+ a = 1\n+ b = 2"
+    assert growth.mark_new_lines("", "a = 1\n\nb = 2") == "+ a = 1\n+ b = 2"
 
 
 def test_only_exercises_of_earlier_lessons_are_shown():

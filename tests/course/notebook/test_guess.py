@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from course.notebook.guess import Unreadable, answer_in_words, judge, wanted
+from course.notebook.guess import Unreadable, answer_in_words, describe_guess, judge
 
 CHOICE = {"kind": "choice", "choices": ["all", "none", "the largest"], "answer": "the largest"}
 NUMBER = {"kind": "number", "answer": 0.5, "tolerance": 0.01, "wrong": {"2": "Twice.", "other": "Halve it."}}
@@ -104,7 +104,7 @@ def test_a_line_of_code_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_can_be_answered_and_the_answer_are_in_words() -> None:
-    assert [wanted(known) for known in (CHOICE, NUMBER, SHAPE, TENSOR, CODE)] == [
+    assert [describe_guess(known) for known in (CHOICE, NUMBER, SHAPE, TENSOR, CODE)] == [
         '"all", "none" or "the largest"',
         "a number",
         "whole numbers, such as (2, 3)",

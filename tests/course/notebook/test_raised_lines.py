@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.notebook.raised_lines import brief, explained
+from course.notebook.raised_lines import describe_raise, shorten_description
 
 
 def raised(code: str, **given: Any) -> str:
@@ -22,7 +22,7 @@ def raised(code: str, **given: Any) -> str:
     exec(compile(code, name, "exec"), names)
     with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever it is, it is explained
         names["f"]()
-    return explained(caught.value.with_traceback(caught.tb.tb_next))  # without this function
+    return describe_raise(caught.value.with_traceback(caught.tb.tb_next))  # without this function
 
 
 def test_the_line_that_raised_is_told():
@@ -55,7 +55,7 @@ def test_the_learners_own_lines_are_told_and_what_stands_in_the_last_of_them():
 
 def test_in_brief_the_answers_own_line_comes_before_the_one_that_raised():
     found = raised("def g(a):\n    b = a + 1\n    return b[3]\ndef h(a): return g(a)\ndef f(): return h(torch.ones(2))")
-    assert brief(found).splitlines() == [
+    assert shorten_description(found).splitlines() == [
         "line 5 of f: def f(): return h(torch.ones(2))",
         "line 3 of g: return b[3]",
         "    b is (2,), float32",

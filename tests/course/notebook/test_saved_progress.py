@@ -14,7 +14,7 @@ from course.models.data_folder import PROGRESS, data_file
 from course.notebook import catalog, progress
 from course.notebook import session as learner
 from course.notebook.saved_progress import ExerciseProgress, ProgressStore, bytecode_hash
-from course.notebook.warm_ups import counts
+from course.outline import counts
 from grading.judge.kernel.session import Limits, Session
 from grading.sandbox.launch import ENVIRONMENT
 

@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from course import figures
-from course.models.right_functions import lesson_05, lesson_06, lesson_07
-from course.models.story_corpus import generate_stories
+from course.models.right_functions import lesson_05, lesson_06
 from course.notebook import session, staged_model
 from course.notebook.begin import begin
 from course.notebook.prior_answers import find_prior_answer
+from tools.story_corpus import generate_stories
 
 LESSONS = ("03_queries_keys_values", "04_scaling", "05_causal_mask", "06_multi_head", "07_rope", "08_training")
 TEXT = "then the hen"
@@ -119,19 +119,6 @@ def test_the_courses_heads_are_pytorchs():
         built_in.out_proj.weight.copy_(heads.get_submodule("W_o").weight)
     expected = built_in(x, x, x, attn_mask=mask, average_attn_weights=False)
     torch.testing.assert_close(heads(x, mask=mask), tuple(expected))
-
-
-def test_a_block_takes_another_attention_in_the_place_of_the_built_in():
-    block = nn.TransformerEncoderLayer(12, 3, 24, dropout=0.0, batch_first=True, norm_first=True, bias=False)
-    staged_model.with_attention(block, lesson_07.RotarySelfAttention(12, 3))
-    x, mask = torch.randn(2, 5, 12), lesson_05.causal_mask(5)
-    later = x.clone()
-    later[:, -1] += 1.0
-    for mode in (True, False):
-        moved = (block.train(mode)(x, src_mask=mask) - block(later, src_mask=mask)).abs().amax((0, 2))
-        assert moved[-1] > 0 and not moved[:-1].any()
-    with pytest.raises(ValueError, match="got 0"):
-        staged_model.with_attention(block, lesson_07.RotarySelfAttention(12, 3))
 
 
 def test_tales_are_the_same_every_time_and_a_longer_text_begins_with_the_shorter():

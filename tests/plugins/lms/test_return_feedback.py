@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import ExportApp
 from rich.console import Console
 
-from course.notebook import warm_ups
+from course import outline
 from grading.cli import main
 from grading.cli.arguments import NEEDS_A_PERSON
 from grading.coordinator.grade_class import grade_class
@@ -245,7 +245,7 @@ def rows_of(file: Path) -> dict[str, dict[str, str]]:
 
 
 def test_a_warm_up_is_in_no_total_and_nobody_is_missing_it(course, tmp_path, monkeypatch):
-    monkeypatch.setattr(warm_ups, "WARM_UP", re.compile(TINY_LESSONS[1]))
+    monkeypatch.setattr(outline, "WARM_UP", re.compile(TINY_LESSONS[1]))
     wide = wide_table(course, tmp_path / "class.csv")
     assert (wide["ada"]["total"], wide["ada"]["out_of"], wide["ada"][TINY_LESSONS[1]]) == ("5", "5", "0")
     main.main(["gradebook", "all.csv", "--total"])

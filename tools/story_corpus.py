@@ -1,4 +1,4 @@
-"""Stories of any length for lesson 08, set in the harbour of `text/harbour.txt`.
+"""Stories of any length to train the model of lesson 11, set in a harbour.
 
 A story has five or six sentences. Its people and its object are drawn once per story, so that a model gains by looking
 back: at names, at "he" and "she", and at the object that is found, carried and given. The same length always gives the
