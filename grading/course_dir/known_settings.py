@@ -47,7 +47,13 @@ def demand_known_settings(config: Config, root: Path) -> None:
 
 def unknown_settings(config: Config) -> list[str]:
     """Say what is wrong with each unknown name in a configuration, one line per name."""
-    _import_named(config)
+    if not _unknown(config):
+        return []
+    _import_named(config)  # slow, as it may import torch, and needed only for classes that a course adds
+    return _unknown(config)
+
+
+def _unknown(config: Config) -> list[str]:
     classes = _classes()
     lines = []
     for section, settings in config.items():

@@ -14,7 +14,6 @@ import nbformat
 from nbgrader.exchange.default.release_assignment import ExchangeReleaseAssignment
 
 from grading.authoring.student_install import SET_UP, delivery, origin, wheel_of
-from grading.authoring.student_repo import make_wheel
 
 
 class ReleaseAssignment(ExchangeReleaseAssignment):
@@ -25,6 +24,8 @@ class ReleaseAssignment(ExchangeReleaseAssignment):
         where = origin(delivery(Path(self.coursedir.root)))
         if where.package != wheel_of(where.version) or not any(map(_has_setup_cell, Path(dest).glob("*.ipynb"))):
             return
+        from grading.authoring.student_repo import make_wheel  # imports torch, which `grading watch` does not need
+
         with TemporaryDirectory(prefix="grading-") as made:
             shutil.copy(make_wheel(Path(made), {}, {}), dest)
 
