@@ -109,7 +109,7 @@ class CourseFile(Table):
         return found
 
     def entry(self, lesson: str) -> LessonEntry:
-        return next((entry for entry in self.lesson if entry.name == lesson), _with_plugins(LessonEntry)(name=lesson))
+        return next((entry for entry in self.lesson if entry.name == lesson), _lesson_entry()(name=lesson))
 
     def due(self, lesson: str) -> datetime | None:
         """When a lesson is due, with its time zone; None if the file has no due date."""
@@ -132,15 +132,23 @@ class CourseFile(Table):
 Kind = TypeVar("Kind", bound=Table)
 
 
-@cache
-def _with_plugins(core: type[Kind]) -> type[Kind]:
-    """`CourseFile` or `LessonEntry` with the keys that plug-ins add to it."""
+def _with_plugins(core: type[Kind], **fields: Any) -> type[Kind]:
+    """A table of the core with the keys that plug-ins add to it."""
     modules = [import_module(plugin.settings) for plugin in load_plugins().values() if plugin.settings]
     theirs = [
         kind for module in modules for kind in vars(module).values() if _is_table(kind) and core in kind.__bases__
     ]
-    lessons: Any = {"lesson": (list[_with_plugins(LessonEntry)], [])} if core is CourseFile else {}  # type: ignore[misc]
-    return create_model(core.__name__, __base__=tuple(theirs) or core, **lessons)
+    return create_model(core.__name__, __base__=tuple(theirs) or core, **fields)
+
+
+@cache
+def _lesson_entry() -> type[LessonEntry]:
+    return _with_plugins(LessonEntry)
+
+
+@cache
+def _course_file() -> type[CourseFile]:
+    return _with_plugins(CourseFile, lesson=(list[_lesson_entry()], []))  # type: ignore[misc]
 
 
 def load_course_file(root: Path) -> CourseFile:
@@ -152,7 +160,7 @@ def load_course_file(root: Path) -> CourseFile:
     try:
         return _load(path, path.stat().st_mtime_ns)
     except FileNotFoundError:
-        return _with_plugins(CourseFile)()
+        return _course_file()()
 
 
 @lru_cache(maxsize=8)
@@ -172,7 +180,7 @@ def parse_course_file(content: bytes, root: Path) -> CourseFile:
         raise CourseFileError(f"{FILE}: {error}") from None
     lines = key_lines(text)
     try:
-        found = _with_plugins(CourseFile).model_validate(data)
+        found = _course_file().model_validate(data)
     except ValidationError as error:
         problems = [_explained(problem["loc"], problem, lines) for problem in error.errors()]
     else:
@@ -227,7 +235,7 @@ def _shown(value: object) -> str:
 
 def _keys_at(loc: Sequence[str | int]) -> list[str]:
     """The valid keys in a table of the file."""
-    model: Any = _with_plugins(CourseFile)
+    model: Any = _course_file()
     for part in loc:
         if isinstance(part, str) and part in model.model_fields:
             kind: Any = model.model_fields[part].annotation
