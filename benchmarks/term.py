@@ -34,7 +34,8 @@ LESSONS = [name for name in list_lessons(ROOT) if "01" <= name[:2] <= "08"]
 RELEASE = (
     "from pathlib import Path; from rich.console import Console; "
     "from grading.coordinator.release import release_lessons; "
-    "release_lessons(Path().resolve(), {!r}, Console(), workers=1)"
+    "from grading.course import Course; "
+    "release_lessons(Course(Path().resolve()), {!r}, Console())"
 )
 
 

@@ -54,7 +54,7 @@ def test_a_lesson_that_is_released_but_not_in_the_gradebook_is_released_again(co
 @pytest.mark.parametrize("act", [release_lessons, grade_class, write_feedback])
 def test_an_unknown_lesson_gives_an_error_that_lists_the_lessons(course, act):
     with pytest.raises(CourseError, match=r"no lesson 09_none; the lessons are 01_double, 02_halve"):
-        act(course, ["09_none"], RecordingConsole())
+        act(Course(course), ["09_none"], RecordingConsole())
 
 
 def test_a_folder_of_no_lesson_is_named_with_the_most_similar_lesson(course):

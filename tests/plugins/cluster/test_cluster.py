@@ -144,8 +144,8 @@ def test_watch_grades_on_a_cluster_and_tries_again_when_there_is_none(running, c
     def refuse(*_: object) -> None:
         raise AssertionError("graded on this machine")
 
-    for name in ("watch.require", "grade_class.threads"):
-        monkeypatch.setattr(f"grading.coordinator.{name}", refuse)
+    for name in ("plugins.hub.watch.require", "coordinator.grade_class.threads"):
+        monkeypatch.setattr(f"grading.{name}", refuse)
     exchange = Exchange(course, tmp_path).open([ONE])
     exchange.submit("ada", ONE, solved_notebook(course, ONE))
     exchange.submit("bob", ONE, solved_notebook(course, ONE, double="def double(x):\n    return x * x"))
