@@ -1,4 +1,4 @@
-"""What is optional: a plug-in adds verbs, settings and more to the core, which imports none of them.
+"""Plug-ins, for everything optional: each adds verbs, settings and more to the core, which imports none of them.
 
 To add one, for example for your LMS: make a package whose `__init__.py` has a `PLUGIN`, as `grading/plugins/canvas/`
 has, and add its name to `PLUGINS` below. If the package is not in this repository, name it in the environment variable
@@ -38,7 +38,7 @@ class Verb(NamedTuple):
 
 
 class Plugin(NamedTuple):
-    """What a plug-in adds.
+    """The additions of a plug-in.
 
     verbs     by their group in `grading --help all`
     settings  name of the module with its keys of course.toml: classes that derive from `CourseFile` and `LessonEntry`

@@ -66,5 +66,6 @@ def verbs_by_group() -> dict[str, list[Verb]]:
             for verb in verbs:
                 names = [known.name for known in listed]
                 place = names.index(verb.before) if verb.before in names else len(names)
-                listed.insert(place, verb._replace(module=f"{package}.{verb.module}"))
+                module = f"{package}.{verb.module}"
+                listed.insert(place, Verb(verb.name, verb.summary, module, verb.before, verb.term))
     return found

@@ -31,7 +31,7 @@ CHECKS: dict[str, Callable[[str], object]] = {"py": ast.parse, "toml": tomllib.l
 
 @dataclass(frozen=True)
 class Conflict:
-    """What both sides changed differently.
+    """A place that both sides changed differently.
 
     place      where a person finds it: a file of the exercise, the title of a cell, or the path again
     exercises  the exercises that it belongs to; none for the lesson's own
