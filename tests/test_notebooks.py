@@ -20,7 +20,7 @@ from nbgrader.utils import determine_grade, is_grade
 
 from course.outline import counts
 from grading.authoring.lesson_text import read_lesson
-from grading.authoring.predictions import asked
+from grading.authoring.predictions import predicted_names
 from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.exercises.experiment import FILE as EXPERIMENT
 from grading.exercises.lesson import load_lesson
@@ -125,7 +125,7 @@ def test_nothing_is_folded_before_the_first_section_and_a_quiz_asks_predictions(
     first = sections[has_quiz]
     assert not [cell.source for cell in cells[:first] if "<details" in cell.source]
     numbers = re.findall(r"^\*\*(\d)\.\*\* ", cells[sections[0]].source, re.M)
-    names = list(asked(NotebookNode(cells=cells[:first])))
+    names = list(predicted_names(NotebookNode(cells=cells[:first])))
     assert names == [f"quiz {number}" for number in numbers] == [f"quiz {n}" for n in (1, 2, 3)[: len(names)]]
     assert bool(names) == has_quiz
     assert names == list(load_predictions(ROOT / "grader_tests" / lesson))[: len(names)]

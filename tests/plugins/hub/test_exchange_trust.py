@@ -146,14 +146,14 @@ def test_a_time_that_is_none_costs_one_submission_and_the_remedy_works(
 @pytest.mark.parametrize("command", ["grade", "regrade", "verify-grades", "feedback"])
 def test_any_exception_in_a_students_step_costs_that_student(course_of_three, capsys, monkeypatch, command):
     course = course_of_three
-    plain = LessonFreshness.made_of
+    plain = LessonFreshness.grade_inputs
 
     def failing(self: LessonFreshness, student: str) -> dict[str, str]:
         if student == "bob":
             raise ZeroDivisionError("of bob")
         return plain(self, student)
 
-    monkeypatch.setattr(LessonFreshness, "made_of", failing)
+    monkeypatch.setattr(LessonFreshness, "grade_inputs", failing)
     if command == "feedback":
         monkeypatch.setattr("grading.coordinator.write_feedback.generate_feedback", _feedback_but_for_bob)
     for student in ("ada", "bob"):

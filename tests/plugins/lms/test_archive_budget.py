@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from ..support.lms_downloads import moodle, notebook, tarred, zipped
-from ..support.repository import ROOT
-from ..support.two_exercise_course import LESSON, submit_file
-from ..plugins.lms.conftest import submitted
+from ...support.lms_downloads import moodle, notebook, tarred, zipped
+from ...support.repository import ROOT
+from ...support.two_exercise_course import LESSON, submit_file
+from .conftest import submitted
 
 MINE = f"{LESSON}.ipynb"
 SMALL = 2**22  # bytes: a budget that a test exceeds quickly
