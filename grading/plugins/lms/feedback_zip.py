@@ -14,6 +14,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from course.models.write_file import open_replacement
+
 TAKES_BACK = ("canvas", "anonymous", "moodle")
 
 
@@ -32,11 +34,6 @@ def pack(out: Path, pages: Mapping[str, Path]) -> None:
 
     `pages`: files by their names in the zip. Raises OSError.
     """
-    made = out.with_name(f".{out.name}.unfinished")
-    try:
-        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, page in sorted(pages.items()):
-                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), page.read_bytes(), zipfile.ZIP_DEFLATED)
-        made.replace(out)
-    finally:
-        made.unlink(missing_ok=True)
+    with open_replacement(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, page in sorted(pages.items()):
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), page.read_bytes(), zipfile.ZIP_DEFLATED)
