@@ -20,7 +20,7 @@ from .arguments import (
     NOT_DONE,
     Commands,
     add_json,
-    add_lesson_and_students,
+    add_lesson,
     add_lessons,
     add_students,
     add_unsandboxed,
@@ -58,7 +58,8 @@ def add_commands(commands: Commands) -> None:
     extend = commands.add("extend", _extend, example="extend 02_softmax ada --days 2")
     excuse = commands.add("excuse", _excuse, example='excuse 02_softmax ada --why "illness"')
     for verb, about in ((extend, "lesson that gets more time"), (excuse, "lesson to leave out")):
-        add_lesson_and_students(verb, about)
+        add_lesson(verb, about)
+        add_students(verb, required=True)
         verb.add_argument(
             "--why", default="", metavar="TEXT", help="note for yourself, which students never see (default: none)"
         )
