@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from grading.plural import plural
 from grading.points import rounded
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 from .arguments import (
     DONE,

@@ -21,8 +21,7 @@ from grading.cli.arguments import (
     selected,
 )
 from grading.errors import UsageError
-from grading.plural import plural
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 if TYPE_CHECKING:
     from grading.class_report.model import ClassGrades, Submission

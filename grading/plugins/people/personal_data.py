@@ -15,7 +15,7 @@ from course.models.write_file import PRIVATE, open_replacement
 from grading.course import Course, near_student
 from grading.errors import StepFailed
 from grading.gradebook.lock import exclusive
-from grading.plural import plural
+from grading.safe_text import plural
 
 from .personal_files import PersonalFiles, files_in, find_files, remove_files
 from .personal_rows import Rows, delete_rows, mentions, rows_about, tables_of
