@@ -7,9 +7,10 @@ JupyterLab (`cli`), and packing a teacher's own notebooks (`grading publish`).
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from .models.write_file import write_file
 
 INSTALLED = Path(__file__).parent / "lessons"
 CHECKOUT = Path(__file__).parents[1] / "release"
@@ -77,17 +78,11 @@ def fill_folder(folder: Path) -> FilledFolder:
         if os.path.lexists(target):
             filled.kept += [name] * (name in notebooks)
             continue
-        part = folder / f".{name}.part"  # an interrupted copy must not be kept as the learner's notebook
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(content)
-            part.replace(target)
+            write_file(target, content)  # an interrupted copy must not be kept as the learner's notebook
         except OSError as error:
             raise UnusableFolder(
                 f"{target} cannot be written: {error.strerror}. Choose another folder: attention start FOLDER"
             ) from None
-        finally:
-            with suppress(OSError):
-                part.unlink()
         filled.added += [name] * (name in notebooks)
     return filled

@@ -1,4 +1,4 @@
-"""Students' text on its way to a terminal or a log: it moves no cursor and forges no line.
+"""Text on its way to a terminal or a log: a student's moves no cursor and forges no line.
 
 Every module that shows such text uses `say`, a `SafeConsole`, or a logger after `make_safe` (tests/test_exits.py).
 """
@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     import logging  # slow to import
+
+
+def plural(number: int, noun: str) -> str:
+    """The number and its noun: "1 grade", "2 grades"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def one_line(text: str) -> str:

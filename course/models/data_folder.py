@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 SETTING, OFF = "ATTENTION_MEMORY", "off"
@@ -25,20 +23,6 @@ def data_file(name: str) -> Path | None:
         return _data_folder() / "attention-course" / name
     except RuntimeError:  # no home folder
         return None
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file atomically, for concurrent readers, and make its folder. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, made = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(made, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(made)
-        raise
 
 
 def _data_folder() -> Path:

@@ -17,6 +17,7 @@ from pathlib import Path
 from safetensors.torch import load_file
 
 from .gpt import Checkpoint, Sizes
+from .write_file import open_replacement
 
 ADDRESS = "https://huggingface.co/{model}/resolve/main/{file}"
 FILES = ("config.json", "vocab.json", "merges.txt", "model.safetensors")
@@ -63,17 +64,14 @@ def read(folder: Path) -> PretrainedModel:
 
 
 def _download(address: str, path: Path) -> None:
-    partly = path.with_name(path.name + ".part")
     print(f"fetching {address}", flush=True)
     try:
-        with urllib.request.urlopen(address, timeout=60) as reply, partly.open("wb") as file:
+        with urllib.request.urlopen(address, timeout=60) as reply, open_replacement(path) as file:
             shutil.copyfileobj(reply, file, 1 << 20)
     except OSError as error:
-        partly.unlink(missing_ok=True)
         raise OSError(
             f"{address} could not be fetched ({error}): is there a network, and a model of this name?"
         ) from error
-    partly.replace(path)
 
 
 @dataclass(frozen=True)

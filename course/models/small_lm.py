@@ -29,10 +29,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from .data_folder import data_file, write_file
+from .data_folder import data_file
 from .modern_lm import BUILT_IN, Block, ModernLM
 from .river_town import capitalized, generate_stories
 from .swapped_parts import Refused, compare, parts_with
+from .write_file import PRIVATE, write_file
 
 FILE = "models/small_lm.safetensors"
 WITHOUT_TRIANGLE = "models/without_triangle.json"  # recorded by tools/train_small_lm.py
@@ -254,7 +255,7 @@ def keep(model: SmallLM, made_with: Iterable[Any] = ()) -> None:
     path = data_file(KEPT)
     try:
         if path:
-            write_file(path, save(weights, {"format": "pt", "weights": digest(weights)}))
+            write_file(path, save(weights, {"format": "pt", "weights": digest(weights)}), PRIVATE)
     except OSError as error:
         print(f"Your model cannot be kept: {path} ({error.strerror}). Later lessons use the course's.")
     else:

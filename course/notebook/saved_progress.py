@@ -15,7 +15,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from ..models.data_folder import PROGRESS, data_file, write_file
+from ..models.data_folder import PROGRESS, data_file
+from ..models.write_file import PRIVATE, write_file
 
 LARGEST = 1 << 20  # bytes; 79 exercises take a few thousand
 STATUSES = ("passes", "partly right", "wrong", "not allowed", "needs a person", "not started")
@@ -116,7 +117,7 @@ def open_store() -> ProgressStore:
 def _write(path: Path, lessons: Lessons) -> None:
     """Write the file atomically. Raises OSError."""
     plain = {lesson: {name: asdict(known) for name, known in of.items()} for lesson, of in lessons.items()}
-    write_file(path, json.dumps({"version": 1, "lessons": plain}, indent=1).encode())
+    write_file(path, json.dumps({"version": 1, "lessons": plain}, indent=1), PRIVATE)
 
 
 def _parse(text: bytes) -> Lessons:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from .model import ClassGrades
-from .quartiles import quartiles
+from .model import ClassGrades, quartiles
 
 INK, BLUE, DOT = "#1a202c", "#1a4f8b", "#5b87b8"
 VARIABLES = {INK: "var(--text)", BLUE: "var(--accent)"}  # of the page; the dots have a contrast of 3 in both themes

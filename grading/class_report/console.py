@@ -17,8 +17,7 @@ from ..grader.verdict import SIGNS
 from ..points import points_text
 from .mistake_texts import MistakeTexts
 from .mistakes import named
-from .model import EXCUSED, ClassGrades
-from .quartiles import quartiles
+from .model import EXCUSED, ClassGrades, quartiles
 from .short_names import shortened
 
 NARROWEST = 16  # characters of a name in the table, however many lessons there are

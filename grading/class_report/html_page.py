@@ -16,8 +16,7 @@ from .charts import in_words, spread
 from .item_analysis import FEWEST, Item, items
 from .mistake_texts import MistakeTexts
 from .mistakes import by_family, named, unnamed
-from .model import EXCUSED, ClassGrades
-from .quartiles import quartiles
+from .model import EXCUSED, ClassGrades, quartiles
 from .similarity import COMMON, pairs
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -10,8 +10,7 @@ from typing import Any
 
 from ..points import rounded
 from .mistakes import named
-from .model import EXCUSED, ClassGrades
-from .quartiles import quartiles
+from .model import EXCUSED, ClassGrades, quartiles
 
 NOT_GRADED, NEEDS_A_PERSON, GRADED = "not graded", "needs a person", "graded"
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from grading.errors import UsageError
 from grading.safe_text import say
 
 from ..plugin import Verb
@@ -72,7 +71,7 @@ class Commands:
 def add_lessons(
     verb: argparse.ArgumentParser, *, ordinary: bool = False, last: bool = False, default: str = "all"
 ) -> None:
-    """Add LESSON… and --lesson LESSON….
+    """Add LESSON….
 
     `find_selected` turns them into `options.lessons`, or all lessons if none is named; `options.every_lesson` is then
     true.
@@ -84,31 +83,16 @@ def add_lessons(
         "lessons", nargs="+" if last else "*", default=[], metavar="LESSON", help=f"lessons (default: {default})"
     )
     lessons.required = False  # after another argument, `*` would end at the first option
-    _add_lesson_option(verb, "+")
     verb.set_defaults(ordinary=ordinary)
 
 
 def add_lesson(verb: argparse.ArgumentParser, about: str) -> None:
-    """Add LESSON and --lesson LESSON, one of which is required, as `options.lesson`.
+    """Add LESSON, which `find_selected` looks up, as `options.lesson`.
 
     Ordinary assignments count as lessons. `about`: its help, such as "lesson whose points to send".
     """
-    verb.add_argument("lesson", metavar="LESSON", help=about).required = False  # --lesson may name it
-    _add_lesson_option(verb, None)
-
-
-def add_after_lesson(verb: argparse.ArgumentParser, name: str, metavar: str, about: str) -> None:
-    """Add arguments that follow LESSON, as a list in `options.NAME`.
-
-    At least one is required. Call it after `add_lesson`.
-    """
-    rest = verb.add_argument(name, nargs="+", default=[], metavar=metavar, help=about)
-    rest.required = False  # `find_selected` requires it: with --lesson, the first one is parsed as LESSON
-    verb.set_defaults(after_lesson=name)
-
-
-def _add_lesson_option(verb: argparse.ArgumentParser, number: str | None) -> None:
-    verb.add_argument("--lesson", dest="named", nargs=number, metavar="LESSON", help="the same as LESSON")
+    verb.add_argument("lesson", metavar="LESSON", help=about)
+    verb.set_defaults(ordinary=True)
 
 
 def selected(options: argparse.Namespace, student: str) -> bool:
@@ -116,38 +100,25 @@ def selected(options: argparse.Namespace, student: str) -> bool:
     return not options.students or student in options.students
 
 
-def add_students(verb: argparse.ArgumentParser) -> None:
+def add_students(verb: argparse.ArgumentParser, *, required: bool = False) -> None:
     """Add --students STUDENT…, as `options.students`; None means all.
 
-    `find_selected` checks that each of them exists.
+    `find_selected` checks that each of them exists. `required`: STUDENT… without an option.
     """
-    verb.add_argument("--students", nargs="+", metavar="STUDENT", help="ids of students (default: all)")
-    verb.set_defaults(demand_students=True)
-
-
-def add_lesson_and_students(verb: argparse.ArgumentParser, about: str) -> None:
-    """Add LESSON STUDENT…, or --lesson LESSON --students STUDENT…, as required.
-
-    They become `options.lesson` and `options.students`. `about`: the help of LESSON.
-    """
-    add_lesson(verb, about)
-    add_after_lesson(verb, "listed", "STUDENT", "ids of students")
-    verb.add_argument("--students", nargs="+", default=[], metavar="STUDENT", help="the same as STUDENT")
+    name, about = ("students", "") if required else ("--students", " (default: all)")
+    verb.add_argument(name, nargs="+", metavar="STUDENT", help=f"ids of students{about}")
     verb.set_defaults(demand_students=True)
 
 
 def find_selected(options: argparse.Namespace) -> None:
     """Look up the lessons and students that the arguments name.
 
-    Raises CourseError or StepFailed, with a similar name, if one does not exist. Raises UsageError if a verb requires
-    one and none is named.
+    Raises CourseError or StepFailed, with a similar name, if one does not exist.
     """
     if hasattr(options, "lessons"):
-        named = [*options.lessons, *(options.named or [])]
-        options.every_lesson = not named
-        options.lessons = _known_lessons(options.root, named, ordinary=options.ordinary)
-    elif hasattr(options, "named"):
-        _find_lesson(options)
+        options.every_lesson = not options.lessons
+        options.lessons = _known_lessons(options.root, options.lessons, ordinary=options.ordinary)
+    elif hasattr(options, "ordinary"):
         (options.lesson,) = _known_lessons(options.root, [options.lesson], ordinary=True)
     if getattr(options, "demand_students", False) and options.students:
         options.students = list(dict.fromkeys(options.students))
@@ -169,26 +140,6 @@ def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]
         if name not in there and (near := get_close_matches(name, there, 1)):
             raise CourseError(f"no lesson {name}; did you mean {near[0]}? The lessons are {', '.join(there)}")
     return list_lessons(root, named, ordinary=ordinary)
-
-
-def _find_lesson(options: argparse.Namespace) -> None:
-    """Separate LESSON from the arguments after it, if --lesson names the lesson.
-
-    Raises UsageError.
-    """
-    after = getattr(options, "after_lesson", "")
-    if options.named and options.lesson:
-        if not after:
-            raise UsageError(f"expected one lesson, got {options.lesson} and {options.named}")
-        setattr(options, after, [options.lesson, *getattr(options, after)])
-    options.lesson = options.named or options.lesson
-    if after == "listed":
-        options.students = [*options.listed, *options.students]
-        after = "students"
-    if not options.lesson:
-        raise UsageError("no lesson given: add LESSON or --lesson LESSON")
-    if after and not getattr(options, after):
-        raise UsageError(f"no {after} given")
 
 
 def add_workers(verb: argparse._ActionsContainer, items: str) -> None:

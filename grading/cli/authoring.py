@@ -6,8 +6,7 @@ import argparse
 import sys
 from dataclasses import asdict
 
-from grading.plural import plural
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, emit
 

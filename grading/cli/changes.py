@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from grading.plural import plural
 from grading.points import rounded
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 from .arguments import (
     DONE,
@@ -20,7 +19,7 @@ from .arguments import (
     NOT_DONE,
     Commands,
     add_json,
-    add_lesson_and_students,
+    add_lesson,
     add_lessons,
     add_students,
     add_unsandboxed,
@@ -58,7 +57,8 @@ def add_commands(commands: Commands) -> None:
     extend = commands.add("extend", _extend, example="extend 02_softmax ada --days 2")
     excuse = commands.add("excuse", _excuse, example='excuse 02_softmax ada --why "illness"')
     for verb, about in ((extend, "lesson that gets more time"), (excuse, "lesson to leave out")):
-        add_lesson_and_students(verb, about)
+        add_lesson(verb, about)
+        add_students(verb, required=True)
         verb.add_argument(
             "--why", default="", metavar="TEXT", help="note for yourself, which students never see (default: none)"
         )

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from grading.plural import plural
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, emit
 

@@ -6,8 +6,7 @@ import argparse
 from itertools import groupby
 from pathlib import Path
 
-from grading.plural import plural
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, add_students, emit
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grading.plural import plural
+from grading.safe_text import plural
 
 from ..course_dir.course_time import shown
 from ..gradebook.history import PastGrade, ScoreSnapshot

@@ -8,10 +8,11 @@ Does not cover: merging (`authoring.merge_lessons`).
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from course.models.write_file import write_file
 
 FOLDER = ".lessons-base"  # in the course directory; contains solutions, as source/ does
 PARTS = ("source", "grader_tests")
@@ -44,10 +45,7 @@ def write_lessons(root: Path, files: Mapping[str, str | None]) -> None:
             path.unlink(missing_ok=True)
             _remove_empty(path.parent, root)
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_name(f".{path.name}.new")
-        new.write_bytes(text.encode("utf-8", "surrogateescape"))
-        os.replace(new, path)
+        write_file(path, text.encode("utf-8", "surrogateescape"))
 
 
 def keep_base(root: Path, files: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from grading.plural import plural
+from grading.safe_text import plural
 
 from ..errors import CourseError
 from .course_folder import make_course_directory

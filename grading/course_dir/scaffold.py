@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from grading.plural import plural
+from grading.safe_text import plural
 
 from ..errors import CourseError
 from .course_config import default_config_file

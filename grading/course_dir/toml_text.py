@@ -6,11 +6,7 @@ A file has tables of texts, numbers and booleans, and lists of such tables.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 
 Value = str | float | bool
 Table = Mapping[str, Value | Sequence[Mapping[str, Value]]]
@@ -31,21 +27,3 @@ def _value(value: Value) -> str:
     if isinstance(value, str):  # JSON's escapes are valid in TOML, but JSON leaves one character unescaped
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return json.dumps(value)
-
-
-def replace_file(path: Path, text: str | None) -> None:
-    """Write a file completely or not at all; None deletes it."""
-    if text is None:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o644 if not path.exists() else path.stat().st_mode & 0o777)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise

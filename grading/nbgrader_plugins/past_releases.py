@@ -6,9 +6,9 @@ With it feedback can distinguish what a student changed from what the teacher ch
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
+from course.models.write_file import write_file
 from grading.notebooks.cells import grade_id
 
 FOLDER = ".releases"
@@ -24,11 +24,7 @@ def remember_release(root: Path, lesson: str, notebook: Path) -> None:
     now = {grade_id(cell): str(cell["metadata"]["nbgrader"].get("checksum", "")) for cell in cells if grade_id(cell)}
     known = past_releases(root, lesson)
     if not known or known[0] != now:
-        file = root / FOLDER / f"{lesson}.json"
-        file.parent.mkdir(exist_ok=True)
-        beside = file.with_suffix(".new")
-        beside.write_text(json.dumps([now, *known][:MOST], indent=1) + "\n", encoding="utf-8")
-        os.replace(beside, file)
+        write_file(root / FOLDER / f"{lesson}.json", json.dumps([now, *known][:MOST], indent=1) + "\n")
 
 
 def past_releases(root: Path, lesson: str) -> list[dict[str, str]]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grading.plural import plural
+from grading.safe_text import plural
 
 from ..authoring.check_data_files import export, place_of_check_data, stale_exports
 from ..course_dir.fingerprints import digest, fingerprint_file, packages

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
+from course.models.write_file import write_file
 from grading.errors import ChoiceTableError
 
 from .evidence import Origin
 from .hand_ins import CHOICES, NAME, hand_ins_folder
-from .teacher_csv import read_rows, replace_file, to_bytes, to_cell
+from .teacher_csv import read_rows, to_bytes, to_cell
 
 KEEP, REPLACE, ASK = "keep", "replace", "ask"
 FIELDS = ("student", "lesson", "choice", "in submitted", "new file", "digest")
@@ -77,7 +78,7 @@ class ChoiceTable:
         content = to_bytes(FIELDS, map(astuple, rows))
         if content != self._before and (rows or self._before):
             hand_ins_folder(self._root)
-            replace_file(self.path, content)
+            write_file(self.path, content)
 
     def _read(self) -> Iterator[Choice]:
         names, rows = read_rows(self._before, FIELDS)

@@ -23,6 +23,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import find_all_notebooks
 
 from course.which_counts import Unclear, choose, rank
+from course.models.write_file import open_replacement, write_file
 
 from ..errors import NotHandedIn
 from .archives import CHUNK
@@ -91,10 +92,8 @@ class SubmittedFolder:
             keep_files(self.root, self.student, self.lesson, self.folder, [*there, STAMP], was, origin)
         for notebook, content in contents.items():
             content.seek(0)
-            beside = self.folder / f".{notebook}.new"
-            with beside.open("wb") as file:
+            with open_replacement(self._path(notebook)) as file:
                 shutil.copyfileobj(content, file)
-            os.replace(beside, self._path(notebook))
         if timestamp:
             (self.folder / STAMP).write_text(timestamp + "\n", encoding="utf-8")
         if changed:
@@ -131,10 +130,7 @@ class SubmittedFolder:
             "left_out": dict(left_out or {}),
         }
         hand_ins_folder(self.root)
-        self._record.parent.mkdir(parents=True, exist_ok=True)
-        beside = self._record.with_suffix(".new")
-        beside.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(beside, self._record)
+        write_file(self._record, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
 
     @property
     def left_out(self) -> dict[str, str]:

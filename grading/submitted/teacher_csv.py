@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from grading.safe_csv import safe_cell
 
@@ -38,13 +36,6 @@ def to_bytes(fields: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
     writer.writerow(fields)
     writer.writerows(rows)
     return out.getvalue().encode("utf-8-sig")  # spreadsheets recognize UTF-8 by its byte order mark
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file atomically."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_bytes(content)
-    os.replace(beside, path)
 
 
 def to_cell(text: str) -> str:

@@ -27,7 +27,7 @@ WITHIN = 60.0  # seconds for a Tab, on a machine that does much else
 CASES = [  # typed text, and what is completed or offered
     ("grading verif", ["verify-grades"]),
     ("grading grade 0", [ONE, TWO]),
-    ("grading grade --lesson 01", [ONE]),
+    ("grading feedback-zip 01", [ONE]),
     (f"grading regrade {ONE} --stud", ["--students"]),
     (f"grading regrade {ONE} --students ", ["ada", "bob", "zoë_özil"]),
     (f"grading excuse {ONE} b", ["bob"]),

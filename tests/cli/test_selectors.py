@@ -1,4 +1,4 @@
-"""All verbs take the same selectors: lessons and students, by position or option."""
+"""All verbs take the same selectors: lessons, and students."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grading.cli import main
 from grading.cli.arguments import find_selected
 from grading.course import Course
 from grading.course_dir.paths import CONFIG
-from grading.errors import CourseError, StepFailed, UsageError
+from grading.errors import CourseError, StepFailed
 
 ONE, TWO = "01_double", "02_halve"
 Selected = Callable[..., argparse.Namespace]
@@ -41,59 +41,48 @@ MANY = ["grade", "regrade", "verify-grades", "history", "feedback", "release", "
 
 
 @pytest.mark.parametrize("verb", MANY)
-def test_lessons_are_named_by_position_by_option_and_both(selected, verb):
+def test_without_lessons_all_are_meant(selected, verb):
     assert selected(verb).lessons == [ONE, TWO]
-    for arguments in (ONE, f"--lesson {ONE}"):
-        assert selected(f"{verb} {arguments}").lessons == [ONE]
-    for arguments in (f"{ONE} {TWO}", f"--lesson {ONE} {TWO}", f"{TWO} --lesson {ONE}"):
-        assert selected(f"{verb} {arguments}").lessons == [ONE, TWO]
+    assert selected(f"{verb} {ONE}").lessons == [ONE]
+    assert selected(f"{verb} {TWO} {ONE}").lessons == [ONE, TWO]
 
 
 @pytest.mark.parametrize("verb", ["extend --days 1", "excuse"])
-def test_a_lesson_and_its_students_are_named_by_position_by_option_and_mixed(selected, verb):
-    for arguments in (
-        f"{ONE} ada bob",
-        f"{ONE} --why ill ada bob",
-        f"ada bob --lesson {ONE}",
-        f"{ONE} --students ada bob",
-        f"--lesson {ONE} --students ada bob",
-        f"--students bob --lesson {ONE} -- ada",
-    ):
+def test_students_follow_the_lesson_also_after_an_option(selected, verb):
+    for arguments in (f"{ONE} ada bob", f"{ONE} --why ill ada bob", f"--why ill {ONE} ada bob"):
         options = selected(f"{verb} {arguments}")
         assert (options.lesson, sorted(options.students)) == (ONE, ["ada", "bob"]), arguments
 
 
-@pytest.mark.parametrize(
-    "arguments", [f"{ONE} a.zip b.zip", f"a.zip b.zip --lesson {ONE}", f"--lesson {ONE} -- a.zip b.zip"]
-)
-def test_downloads_follow_the_lesson_or_its_option(selected, arguments):
-    options = selected(f"feedback-zip {arguments}")
-    assert (options.lesson, options.downloads) == (ONE, ["a.zip", "b.zip"])
+def test_downloads_follow_the_lesson(selected):
+    options = selected(f"feedback-zip {ONE} a.zip b.zip")
+    assert (options.lesson, options.downloads) == (ONE, [Path("a.zip"), Path("b.zip")])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
+    ("arguments", "missing"),
     [
-        ("excuse", "no lesson given"),
-        (f"excuse {ONE}", "no students given"),
-        (f"feedback-zip {ONE}", "no downloads given"),
-        (f"push canvas {ONE} --lesson {TWO} --url u --canvas-course 1", f"expected one lesson, got {ONE} and {TWO}"),
+        ("excuse", "LESSON, STUDENT"),
+        (f"excuse {ONE}", "STUDENT"),
+        (f"feedback-zip {ONE}", "DOWNLOAD"),
+        ("push canvas --url u --canvas-course 1", "LESSON"),
+        ("review", "LESSON"),
     ],
 )
-def test_a_missing_argument_is_named(selected, arguments, why):
-    with pytest.raises(UsageError, match=why):
+def test_a_missing_argument_is_named(selected, capsys, arguments, missing):
+    with pytest.raises(SystemExit) as stopped:
         selected(arguments)
+    assert stopped.value.code == 2
+    assert f"the following arguments are required: {missing}\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "arguments", ["grade 1_double", "grade --lesson 1_double", "push canvas 1_double --url u --canvas-course 1"]
-)
+@pytest.mark.parametrize("arguments", ["grade 1_double", "push canvas 1_double --url u --canvas-course 1"])
 def test_an_unknown_lesson_gives_an_error_with_a_similar_name(selected, arguments):
     with pytest.raises(CourseError, match=rf"no lesson 1_double; did you mean {ONE}\? The lessons are {ONE}, {TWO}"):
         selected(arguments)
 
 
-@pytest.mark.parametrize("arguments", ["grade --students", f"excuse {ONE}", f"excuse --lesson {ONE} --students"])
+@pytest.mark.parametrize("arguments", ["grade --students", f"excuse {ONE}"])
 def test_an_unknown_student_gives_an_error_with_a_similar_name(selected, arguments):
     with pytest.raises(StepFailed, match=r"there is no student adda; did you mean ada\?"):
         selected(f"{arguments} adda")
@@ -101,16 +90,15 @@ def test_an_unknown_student_gives_an_error_with_a_similar_name(selected, argumen
 
 def test_wrong_use_ends_with_2_and_names_the_help(selected, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main.main(["excuse", ONE]) == 2
-    assert (
-        capsys.readouterr().err == "grading excuse: no students given. `grading excuse --help` lists its arguments.\n"
+    assert main.main(["fill-gradebook", "export.csv", ONE, TWO, "--column", "Softmax"]) == 2
+    assert capsys.readouterr().err == (
+        "grading fill-gradebook: --column needs one lesson, got 2: name the lesson. "
+        "`grading fill-gradebook --help` lists its arguments.\n"
     )
 
 
-@pytest.mark.parametrize("arguments", [["nope"], ["--lesson", "nope"], ["--lesson", "nope", "why"]])
-def test_review_takes_its_lesson_by_position_and_by_option(tmp_path, capsys, arguments):
+@pytest.mark.parametrize("arguments", [["nope"], ["nope", "why"]])
+def test_review_names_an_unknown_lesson(tmp_path, capsys, arguments):
     (tmp_path / CONFIG).write_text("c = get_config()\n")
     assert main.main(["review", "--course", str(tmp_path), "--no-browser", *arguments]) == 2
     assert "no lesson nope" in capsys.readouterr().err
-    assert main.main(["review", "--course", str(tmp_path)]) == 2
-    assert "no lesson given: add LESSON or --lesson LESSON" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import pytest
 from grading.cli import main
 from grading.cli.verbs import verbs_by_group
 from grading.plugin import Verb
-from grading.plural import plural
+from grading.safe_text import plural
 
 from ..support.course_builder import build_course
 from ..support.repository import ROOT

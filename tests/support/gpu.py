@@ -33,7 +33,7 @@ from grading.exercises.lesson import load_lesson
 from grading.gradebook.store import stored_grades
 from grading.grader.verdict import needs_a_person
 from grading.notebooks.cells import check_of, grade_id
-from grading.plural import plural
+from grading.safe_text import plural
 
 from .class_helpers import gradebook_url
 from .course_builder import build_course, released_notebook

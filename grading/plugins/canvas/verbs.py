@@ -18,8 +18,7 @@ from grading.cli.arguments import (
 )
 from grading.errors import UsageError
 from grading.plugins.lms.verbs import add_provisional, ready_submissions
-from grading.plural import plural
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 
 def add_commands(commands: Commands) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from nbgrader.preprocessors import AssignLatePenalties
 
+from course.models.write_file import PRIVATE, write_file
 from grading.coordinator.gradebook_writer import time_of
 from grading.course import Course
 from grading.course_dir.course_time import after, shown
@@ -215,7 +215,4 @@ def _read(path: Path) -> list[Attempt]:
 
 def _write(path: Path, attempts: Iterable[Attempt]) -> None:
     rows = [(attempt.student, attempt.lesson, attempt.page, attempt.at.isoformat()) for attempt in attempts]
-    beside = path.with_name(f"{path.name}.new")
-    beside.write_bytes(to_bytes(FIELDS, rows))
-    beside.chmod(0o600)
-    os.replace(beside, path)
+    write_file(path, to_bytes(FIELDS, rows), PRIVATE)

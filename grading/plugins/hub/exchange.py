@@ -19,6 +19,7 @@ from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
+from course.models.write_file import write_file
 from grading.course import Course
 from grading.errors import NotHandedIn, StepFailed
 from grading.gradebook.store import times_of_grades
@@ -215,10 +216,7 @@ class CourseExchange:
         names = other_names(submission.folder, submission.lesson)
         for page in [submission.page, *(feedback / page_name(_secret(submission), name) for name in names)]:
             if not page.exists() or page.read_text(encoding="utf-8") != notice:
-                beside = page.with_name(f"{page.stem}-tmp.html")
-                beside.write_text(notice, encoding="utf-8")
-                beside.chmod(0o644)
-                os.replace(beside, page)
+                write_file(page, notice, 0o644)
 
     def waits(self) -> Iterator[tuple[str, float]]:
         """Student and seconds from submission to released feedback, of each submission that has feedback."""

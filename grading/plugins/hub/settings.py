@@ -8,7 +8,7 @@ from pydantic import Field
 
 from grading.course import Course
 from grading.course_dir.course_file import CourseFile, LessonEntry, Table
-from grading.plural import plural
+from grading.safe_text import plural
 
 BEST = "best"
 

@@ -30,9 +30,8 @@ from grading.cpu_count import cpu_count
 from grading.errors import CannotWrite, CourseLocked, GradingError, StepFailed
 from grading.extras import demand_extra
 from grading.gradebook.lock import exclusive
-from grading.plural import plural
 from grading.safe_console import SafeConsole
-from grading.safe_text import one_line, say
+from grading.safe_text import one_line, plural, say
 from grading.sandbox import SandboxUnavailable, require
 
 from .attempts import AttemptLimits

@@ -15,6 +15,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from course.models.write_file import write_file
 from grading.errors import CourseLocked
 
 LOCK, FILE = ".grading-watch", ".grading-watch.json"
@@ -50,9 +51,7 @@ class WatchState:
     def write(self, root: Path) -> None:
         """Replace the file in the course directory."""
         self.at = now()
-        beside = root / f"{FILE}.new"
-        beside.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(beside, root / FILE)
+        write_file(root / FILE, json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
 
 
 def read_state(root: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@
 `platforms` parses the names that a platform gives to files, `metadata` reads the files that it adds. `roster` finds
 the student's id, using the answers in `identities`. `downloads` finds the submissions in folders and archives,
 `lessons` their lessons. `selection` chooses which of a submission's files counts, `collection` runs all of this,
-`outcome_table` shows the result. `gradebook_csv` and `feedback_zip` return points and feedback. `grading/submitted/`
+`outcome_table` shows the result. `gradebook_csv` and `return_feedback` return points and feedback. `grading/submitted/`
 lists archives within a budget, asks which of two files counts, and writes and keeps what is handed in.
 
 Two rules hold for any archive. **Identity** comes only from the outermost name, at the top of the download, and from

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.models.write_file import write_file
 from grading.course_dir.student_ids import why_unfit
 from grading.errors import IdentityTableError
-from grading.submitted.teacher_csv import read_rows, replace_file, to_bytes
+from grading.submitted.teacher_csv import read_rows, to_bytes
 from grading.submitted.teacher_csv import to_cell as _cell
 
 from .platforms import LASTING, Submitter
@@ -100,7 +101,7 @@ class IdentityTable:
         cells = [(" ".join(row.students), row.platform, row.number, row.name, row.why) for row in rows]
         content = to_bytes(FIELDS, cells)
         if rows and content != self._before:
-            replace_file(self.path, content)
+            write_file(self.path, content)
 
     def _read(self) -> Iterator[Row]:
         names, rows = read_rows(self._before, FIELDS)

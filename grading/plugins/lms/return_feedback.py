@@ -1,25 +1,34 @@
-"""Pack feedback pages for an LMS, named like the files in its download."""
+"""Pack feedback pages for an LMS, under the names by which it knows their owners.
+
+Canvas  smithjane_12345_991_02_softmax.ipynb -> smithjane_12345_991_02_softmax.html; its user and file numbers count
+        (*Upload Submissions* in the gradebook's menu of the assignment)
+Moodle  Jane Smith_88231_assignsubmission_file_/… -> Jane Smith_88231_assignsubmission_file_02_softmax.html; its
+        participant's number counts (*Upload multiple feedback files in a zip* in the assignment)
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable
+import zipfile
+from collections.abc import Container, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 
+from course.models.write_file import open_replacement
 from grading.coordinator.write_feedback import write_feedback
 from grading.course import Course
 from grading.errors import StepFailed
 from grading.notebooks.cells import RECORD
 from grading.notebooks.submitted_file import asks_for_another_file
 
-from .feedback_zip import TAKES_BACK, name_for, pack
 from .identities import IdentityTable
 from .platforms import ParsedName
 from .zip_collect import TolerantExtractor, load_lesson_and_roster
+
+TAKES_BACK = ("canvas", "anonymous", "moodle")
 
 
 @dataclass
@@ -64,7 +73,7 @@ def hand_back(
             packed[names[-1]] = pages[student]
     done.not_in_it = sorted(page for page in pages.keys() - every.keys() if students is None or page in students)
     if packed:
-        pack(out, packed)
+        _pack(out, packed)
     return done
 
 
@@ -104,7 +113,27 @@ def _feedback_names(course: Course, lesson: str, downloads: Iterable[Path]) -> d
     by_student: dict[str, list[str]] = {}
     for top, parsed in sorted(found.items(), key=lambda item: item[1].order):
         match = owners[parsed.owner]
-        name = name_for(top, parsed.own, lesson)
+        name = _name_for(top, parsed.own, lesson)
         for student in ("",) if match.left_out else match.students or ("",):
             by_student.setdefault(student, []).append(name if student else top)
     return by_student
+
+
+def _name_for(top: str, own: str, lesson: str) -> str:
+    """The name of a feedback file.
+
+    top  the outermost name in the download
+    own  the part of it that the student chose, "" for a folder
+    """
+    given = top.removesuffix(own) if own else top
+    return f"{given.rstrip('_')}_{lesson}.html"
+
+
+def _pack(out: Path, pages: Mapping[str, Path]) -> None:
+    """Write the pages to a zip, atomically.
+
+    `pages`: files by their names in the zip. Raises OSError.
+    """
+    with open_replacement(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, page in sorted(pages.items()):
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), page.read_bytes(), zipfile.ZIP_DEFLATED)

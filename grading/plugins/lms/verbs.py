@@ -13,7 +13,6 @@ from grading.cli.arguments import (
     NEEDS_A_PERSON,
     NOT_DONE,
     Commands,
-    add_after_lesson,
     add_json,
     add_lesson,
     add_lessons,
@@ -22,8 +21,7 @@ from grading.cli.arguments import (
     selected,
 )
 from grading.errors import UsageError
-from grading.plural import plural
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 if TYPE_CHECKING:
     from grading.class_report.model import ClassGrades, Submission
@@ -65,7 +63,13 @@ def add_commands(commands: Commands) -> None:
 
     pack = commands.add("feedback-zip", _feedback_zip, example="feedback-zip 02_softmax submissions.zip")
     add_lesson(pack, "lesson whose feedback to pack")
-    add_after_lesson(pack, "downloads", "DOWNLOAD", "zip or folder of submissions from the LMS, unmodified")
+    pack.add_argument(
+        "downloads",
+        nargs="+",
+        type=Path,
+        metavar="DOWNLOAD",
+        help="zip or folder of submissions from the LMS, unmodified",
+    )
     add_students(pack)
     add_json(pack, "student in the download")
     pack.add_argument("--out", type=Path, metavar="FILE", help="zip to write (default: feedback-LESSON.zip)")
@@ -192,8 +196,7 @@ def _feedback_zip(options: argparse.Namespace) -> int:
     from .return_feedback import hand_back
 
     out = options.out or Path(f"feedback-{options.lesson}.zip")
-    downloads = [Path(path) for path in options.downloads]
-    done = hand_back(options.course, options.lesson, downloads, out, SafeConsole(), students=options.students)
+    done = hand_back(options.course, options.lesson, options.downloads, out, SafeConsole(), students=options.students)
     for student, name in done.names.items():
         emit(options, "packed", lesson=options.lesson, student=student, name=name, why="")
     for student, why in done.left_out.items():

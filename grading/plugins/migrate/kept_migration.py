@@ -12,7 +12,6 @@ It has no grades: to undo a migration, the course grades with the old graders ag
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from course.models.write_file import write_file
 from grading.coordinator.trial_course import TRIAL
 from grading.course import Course
 from grading.course_dir.lesson_base import FOLDER, write_lessons
@@ -44,9 +44,8 @@ class KeptMigration:
 
     def move_to(self, state: str) -> None:
         """Record a new state."""
-        self.state, new = state, self.folder / f"{RECORD}.new"
-        new.write_text(json.dumps({"state": state, "files": self.files}, indent=1) + "\n", encoding="utf-8")
-        os.replace(new, self.folder / RECORD)
+        self.state = state
+        write_file(self.folder / RECORD, json.dumps({"state": state, "files": self.files}, indent=1) + "\n")
 
 
 def kept_migrations(course: Course) -> list[KeptMigration]:

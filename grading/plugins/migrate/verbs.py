@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from grading.cli.arguments import Commands, add_json, add_yes, confirmed, emit
 from grading.cli.changes import change_record
-from grading.plural import plural
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 if TYPE_CHECKING:
     from .merge_lessons import Conflict, LessonMerge

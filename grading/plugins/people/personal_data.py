@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,10 +11,11 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from course.models.write_file import PRIVATE, open_replacement
 from grading.course import Course, near_student
 from grading.errors import StepFailed
 from grading.gradebook.lock import exclusive
-from grading.plural import plural
+from grading.safe_text import plural
 
 from .personal_files import PersonalFiles, files_in, find_files, remove_files
 from .personal_rows import Rows, delete_rows, mentions, rows_about, tables_of
@@ -84,18 +84,12 @@ def export_student(course: Course, student: str, to: Path) -> PersonalData:
         "mentioned_in": found.left,
         "outside": found.outside,
     }
-    made = to.with_name(f".{to.name}.unfinished")
-    try:
-        descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            outside = "\n".join(f"- {line}" for line in found.outside)
-            archive.writestr("README.txt", README.format(student=student, outside=outside))
-            archive.writestr(ABOUT, json.dumps(about, indent=1, ensure_ascii=False, default=str) + "\n")
-            for path in files_in(course.root, found.files.folders):
-                archive.writestr(str(path), (course.root / path).read_bytes())
-        os.replace(made, to)
-    finally:
-        made.unlink(missing_ok=True)
+    with open_replacement(to, PRIVATE) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        outside = "\n".join(f"- {line}" for line in found.outside)
+        archive.writestr("README.txt", README.format(student=student, outside=outside))
+        archive.writestr(ABOUT, json.dumps(about, indent=1, ensure_ascii=False, default=str) + "\n")
+        for path in files_in(course.root, found.files.folders):
+            archive.writestr(str(path), (course.root / path).read_bytes())
     return found
 
 

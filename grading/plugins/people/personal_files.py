@@ -16,9 +16,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course.models.write_file import write_file
 from grading.plugins.lms.identities import FIELDS, FILE
 from grading.submitted.hand_ins import ORIGINS, REPLACED
-from grading.submitted.teacher_csv import read_rows, replace_file, to_bytes
+from grading.submitted.teacher_csv import read_rows, to_bytes
 
 STEPS = ("submitted", "autograded", "feedback", ORIGINS, REPLACED, "extracted", "archive")
 SKIPPED = frozenset([".git", ".venv", "venv", "node_modules", "__pycache__", ".ipynb_checkpoints"])
@@ -72,7 +73,7 @@ def remove_files(root: Path, student: str, found: PersonalFiles) -> None:
             _leave_identities(root / path, student)
         else:
             kept = [raw for raw, is_personal in _records(root / path, student) if not is_personal]
-            replace_file(root / path, b"".join(kept))
+            write_file(root / path, b"".join(kept))
 
 
 def files_in(root: Path, folders: Iterable[Path]) -> Iterator[Path]:
@@ -125,4 +126,4 @@ def _leave_identities(path: Path, student: str) -> None:
         named = student in SEPARATOR.split(cells["student"])
         if not (named and not students) and not word.search(cells["why"]) and cells["name"] != student:
             kept.append([" ".join(students), *(cells[name] for name in FIELDS[1:])])
-    replace_file(path, to_bytes(FIELDS, kept))
+    write_file(path, to_bytes(FIELDS, kept))

@@ -16,7 +16,7 @@ from nbgrader.api import Base, Gradebook
 from sqlalchemy import Column, Enum, MetaData, String, Table, and_, inspect, or_, select, text
 from sqlalchemy.engine import Connection
 
-from grading.plural import plural
+from grading.safe_text import plural
 
 Rows = dict[str, list[dict[str, Any]]]
 NAMED = ("student", "student_id")

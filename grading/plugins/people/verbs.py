@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grading.cli.arguments import Commands, add_yes, confirmed
-from grading.plural import plural
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 
 def add_commands(commands: Commands) -> None:

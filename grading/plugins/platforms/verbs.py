@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from grading.cli.arguments import DONE, NEEDS_A_PERSON, Commands, add_lesson, add_unsandboxed
-from grading.plural import plural
-from grading.safe_text import say
+from grading.safe_text import plural, say
 
 PLATFORMS = ("gradescope", "prairielearn", "classroom50")  # `lms.packages`, which is slow to import
 FORMS = ("json", "gradescope", "prairielearn", "classroom50", "junit")  # `lms.result_forms`, which is slow to import

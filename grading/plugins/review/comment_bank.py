@@ -10,8 +10,9 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from course.models.write_file import write_file
 from grading.course import Course
-from grading.course_dir.toml_text import replace_file, to_toml
+from grading.course_dir.toml_text import to_toml
 from grading.errors import CommentBankError
 
 FILE = "comments.toml"
@@ -45,7 +46,7 @@ def load_comments(course: Course) -> list[BankComment]:
 
 def save_comments(course: Course, comments: Iterable[BankComment]) -> None:
     rows = [{"text": c.text, **({"question": c.question} if c.question else {})} for c in comments]
-    replace_file(course.root / FILE, to_toml({"comment": rows}, NOTE) if rows else None)
+    write_file(course.root / FILE, to_toml({"comment": rows}, NOTE) if rows else None)
 
 
 def with_comment(comments: list[BankComment], new: BankComment) -> list[BankComment]:

@@ -16,8 +16,8 @@ from nbgrader.api import Assignment, BaseCell, Comment, Gradebook, Student, Subm
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import select
 
+from course.models.write_file import write_file
 from grading.course import Course
-from grading.course_dir.toml_text import replace_file
 from grading.errors import Conflict, ReviewError
 from grading.exercises.question import load_questions
 from grading.exercises.rubric import Rubric, file_of, load_rubric
@@ -351,7 +351,7 @@ class ReviewDesk:
         If the commit after this fails, the page offers to compute the points again.
         """
         for name, (before, after) in files.items():
-            replace_file(self.course.root / name, after if new else before)
+            write_file(self.course.root / name, after if new else before)
 
     def _fresh(self) -> None:
         """End the last request's transaction, so that this one reads what others wrote."""

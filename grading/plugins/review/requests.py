@@ -8,7 +8,7 @@ from typing import Any
 
 from grading.errors import ReviewError
 from grading.exercises.rubric import Rubric
-from grading.plural import plural
+from grading.safe_text import plural
 
 from .marks import Mark
 

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from grading.course import Course
 from grading.errors import StepFailed
-from grading.plural import plural
-from grading.safe_text import make_safe
+from grading.safe_text import make_safe, plural
 
 from .desk import ReviewDesk
 from .web_server import ReviewServer

@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 
 from grading.cli.arguments import Commands
-from grading.errors import UsageError
 from grading.safe_text import say
 
 
 def add_commands(commands: Commands) -> None:
     review = commands.add("review", _review, example="review 02_softmax --anonymous")
-    review.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="lesson or nbgrader assignment")
+    review.add_argument("lesson", metavar="LESSON", help="lesson or nbgrader assignment")
     review.add_argument(
         "question", nargs="?", default="", metavar="QUESTION", help="question to open (default: the first)"
     )
-    review.add_argument("--lesson", dest="by_option", default="", metavar="LESSON", help="the same as LESSON")
     review.add_argument("--anonymous", action="store_true", help="answers without names, until you ask for one")
     review.add_argument(
         "--as", dest="by", default="", metavar="NAME", help="name that other graders see (default: your user name)"
@@ -27,15 +25,10 @@ def add_commands(commands: Commands) -> None:
 def _review(options: argparse.Namespace) -> int:
     from .review_course import review
 
-    lesson, question = options.lesson, options.question
-    if options.by_option:
-        lesson, question = options.by_option, options.lesson
-    if not lesson:
-        raise UsageError("no lesson given: add LESSON or --lesson LESSON")
     return review(
         options.course,
-        lesson,
-        question,
+        options.lesson,
+        options.question,
         by=options.by,
         port=options.port,
         names=not options.anonymous,

@@ -26,9 +26,9 @@ from grading.course import Course
 from grading.course_dir.lessons import MUSEUM, released_museum
 from grading.errors import SiteError
 from grading.extras import demand_extra
-from grading.plural import plural
 from grading.proof import mistakes_page
 from grading.proof.mistakes_page import REPORTS
+from grading.safe_text import plural
 from grading.stopped import tell_if_stopped
 
 from . import katex

@@ -19,6 +19,7 @@ import nbformat
 from nbformat import NotebookNode
 
 import course
+from course.models.write_file import write_file
 from course.report import STATIC_PAGE_ENV
 from grading.errors import CourseError
 
@@ -91,9 +92,7 @@ def _run(root: Path, name: str, place: Path) -> None:
             raise CourseError(f"{name} could not be run: {ran.stderr.strip().splitlines()[-1]}")
         if found := _error(nbformat.read(Path(folder) / f"{name}.ipynb", as_version=4)):
             raise CourseError(f"{name} does not run from top to bottom: {found}")
-        made = place.with_suffix(".making")
-        shutil.copy(Path(folder) / f"{name}.ipynb", made)
-    made.replace(place)
+        write_file(place, (Path(folder) / f"{name}.ipynb").read_bytes())
 
 
 def _error(notebook: NotebookNode) -> str:

@@ -257,7 +257,7 @@ def test_everybodys_points_are_in_one_file_and_missing_submissions_are_listed(co
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_student("fay", last_name="=1+1")
     (course / "submitted" / "dan" / ONE).mkdir(parents=True, exist_ok=True)
-    assert main.main(["gradebook", "all.csv", "--scale", "100", "--total", "--lesson", ONE]) == 1, "dan is not graded"
+    assert main.main(["gradebook", "all.csv", "--scale", "100", "--total", ONE]) == 1, "dan is not graded"
     told = capsys.readouterr().out
     rows = rows_of(course / "all.csv")
     assert {student: (row[ONE], row["total"], row["out_of"], row["missing"]) for student, row in rows.items()} == {

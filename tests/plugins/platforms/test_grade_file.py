@@ -77,7 +77,7 @@ def test_the_command_writes_the_result_and_the_page(graded, tmp_path, capsys):
     assert written["score"] < 5 and written["output_format"] == "html"
     assert "<html" in page.read_text() and written["output"] in page.read_text()
     assert written["output"].startswith("<main>") and written["output"].endswith("</main>")
-    assert main.main(["grade-file", str(file), "--lesson", LESSON]) == 0
+    assert main.main(["grade-file", str(file), LESSON]) == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "attention-course/result/v1"
 
 
