@@ -15,7 +15,7 @@ from .submission import GradedNotebook, GradingTask, grade
 
 
 class Workers(Protocol):
-    """Workers as `run_plan` uses them: `submit` tasks, then get each `result`."""
+    """Workers as `schedule.grade_each` uses them: `submit` tasks, then get each `result`."""
 
     def room(self) -> int:
         """The number of submissions to have in progress now; at least one."""

@@ -9,7 +9,6 @@ Does not cover: comparing grades with a run from their recorded seeds (`verify_g
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -19,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ..course import Course
 from ..course_dir.course_time import after, zone_of
-from ..errors import StepFailed, SubmissionNotGraded
+from ..errors import GradingError, StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
 from ..gradebook.accommodations import accommodations
 from ..gradebook.freshness import LessonFreshness
@@ -31,14 +30,14 @@ from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import exercise_named
 from ..points import rounded
-from ..sandbox import SandboxUnavailable, require
+from ..sandbox import require
 from ..stopped import tell_if_stopped
 from .agreement import demand_agreement
 from .due_dates import due_dates_tried
-from .executors import pool
+from .executors import Workers, threads
 from .gradebook_writer import Writer, time_of
-from .schedule import not_graded, task_of
-from .submission import GradedNotebook, GradingTask, grade
+from .schedule import grade_each, not_graded, task_of
+from .submission import GradedNotebook, GradingTask
 from .verify_grades import otherwise, verdicts_in
 
 
@@ -79,7 +78,7 @@ class _LessonRegrade:
 
     course: Course
     freshness: LessonFreshness
-    grades: list[tuple[GradingTask, GradedNotebook]] = field(default_factory=list)
+    grades: dict[str, tuple[GradingTask, GradedNotebook]] = field(default_factory=dict)
     penalties: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
@@ -103,7 +102,7 @@ def recalculate(
     """
     regrades, found, written = list[_LessonRegrade](), list[GradeChange](), 0
     nothing = "No grade was changed. The comparison is lost; run the same command again."
-    with exclusive(course.root), tell_if_stopped(lambda: nothing), pool(workers) as executor:
+    with exclusive(course.root), tell_if_stopped(lambda: nothing), threads(workers) as executor:
         lessons = course.lessons(names)
         demand_agreement(course, lessons)
         with due_dates_tried(course, lessons) as keep:
@@ -119,9 +118,10 @@ def recalculate(
 
 
 def _regrade_lesson(
-    regrade: _LessonRegrade, students: Container[str] | None, executor: Executor
+    regrade: _LessonRegrade, students: Container[str] | None, workers: Workers
 ) -> Iterator[GradeChange]:
-    freshness, begun = regrade.freshness, []
+    """The changes, in the order of the gradebook but for those that need no judge, which come first."""
+    freshness, to_grade, found = regrade.freshness, dict[str, list[str]](), dict[str, GradeChange]()
 
     def failed(student: str, since: list[str], error: Exception) -> GradeChange:
         nothing = ScoreSnapshot({})
@@ -134,25 +134,20 @@ def _regrade_lesson(
             if only_lateness(since):
                 yield _new_penalty(regrade, student, since)
             elif since:
-                if regrade.course.sandboxed:
-                    require()
-                task = task_of(freshness, regrade.course.config, student)
-                begun.append((student, since, task, executor.submit(grade, task)))
-        except SandboxUnavailable:
-            raise
+                to_grade[student] = since
         except Exception as error:  # one submission must not stop the class
             yield failed(student, since, error)
-    for student, since, task, waiting in begun:
+    if to_grade and regrade.course.sandboxed:
+        require()
+    for student, made in grade_each(to_grade, lambda name: task_of(freshness, regrade.course.config, name), workers):
         try:
-            graded = waiting.result()
-            compared = _compare_grades(regrade, task, graded, since)
-        except SandboxUnavailable:
-            raise
+            if isinstance(made, GradingError):
+                raise made
+            found[student] = _compare_grades(regrade, *made, to_grade[student])
+            regrade.grades[student] = made
         except Exception as error:
-            yield failed(student, since, error)
-        else:
-            regrade.grades.append((task, graded))
-            yield compared
+            found[student] = failed(student, to_grade[student], error)
+    yield from (found[student] for student in to_grade)
 
 
 def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> GradeChange:
@@ -238,7 +233,7 @@ def _write(new: _LessonRegrade) -> int:
 
     Raises StepFailed if one cannot be written; grades written before it stay.
     """
-    number, wanted = 0, [task.student for task, _ in new.grades] + list(new.penalties)
+    number, wanted = 0, [*(name for name in new.freshness.grades if name in new.grades), *new.penalties]
 
     def kept() -> str:
         return (
@@ -247,13 +242,12 @@ def _write(new: _LessonRegrade) -> int:
         )
 
     with tell_if_stopped(kept), Writer(new.freshness.coursedir, new.course.config, new.freshness) as writer:
-        by_student = {task.student: (task, graded) for task, graded in new.grades}
         for number, student in enumerate(wanted):
             try:
                 if student in new.penalties:
                     writer.write_lateness(student, new.penalties[student])
                 else:
-                    task, graded = by_student[student]
+                    task, graded = new.grades[student]
                     writer.write(graded, task.made_of)
             except (SubmissionNotGraded, OSError, SQLAlchemyError) as error:
                 raise StepFailed(

@@ -9,12 +9,12 @@ Does not cover: the workers (`executors`, `cluster`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
 
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
@@ -35,11 +35,15 @@ from ..submitted.submitted_dir import choose_file, note_on_choice, submitted_fol
 from .executors import Workers
 from .gradebook_writer import Writer
 from .progress import describe_error
-from .submission import GradingTask
+from .submission import GradedNotebook, GradingTask
 
 LOOK_AGAIN = 5.0  # seconds without a result after which workers are counted again
-STOPS_ALL = (OSError, SQLAlchemyError, SandboxUnavailable, ClusterLost)  # no grade can be made or written
+NO_JUDGE = (SandboxUnavailable, ClusterLost)  # no grade can be made
+STOPS_ALL = (OSError, SQLAlchemyError, *NO_JUDGE)  # no grade can be made or written
 USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # sections of the configuration that workers need
+
+Given = TypeVarTuple("Given")
+Value = TypeVar("Value")
 
 
 @dataclass
@@ -88,59 +92,73 @@ def put_in_place(course: Course, lesson: str, students: Iterable[str]) -> None:
             submitted_folder(coursedir, student, lesson).put_in_place(coursedir)
 
 
-def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
+def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, GradingError | None], None]) -> None:
     """Grade what is planned and write each grade.
 
     Calls `done` for each student, with None once the grade is written, or with an error. Raises SandboxUnavailable and
     ClusterLost, which end all grading, and OSError and SQLAlchemy's errors if grades cannot be written. Grades written
     before stay.
     """
-    freshness, left = plan.freshness, iter(sorted(plan.reasons))
+    freshness = plan.freshness
     config = Config({key: config[key] for key in USED if key in config})
+    late = {student for student, why in plan.reasons.items() if only_lateness(why)}  # these need no judge
     with Writer(freshness.coursedir, config, freshness) as writer:
-        waiting: dict[Future[Any], GradingTask] = {}
-        while True:
-            room = workers.room()
-            while len(waiting) < room and (student := next(left, None)):
-                if only_lateness(plan.reasons[student]):
-                    done(student, _lateness_written(writer, freshness, student))
-                    continue
-                try:
-                    task = task_of(freshness, config, student)
-                    waiting[workers.submit(task)] = task
-                except STOPS_ALL:
-                    raise
-                except Exception as error:
-                    done(student, not_graded(error))
-            if not waiting:
-                return
-            finished, _ = wait(waiting, LOOK_AGAIN, FIRST_COMPLETED)
-            for future in finished:
-                task = waiting.pop(future)
-                try:
-                    graded = workers.result(future, task)
-                    writer.write(graded, task.made_of)
-                    warm_mistakes[freshness.graders] |= graded.diagnosed
-                except STOPS_ALL:
-                    raise
-                except Exception as error:
-                    done(task.student, not_graded(error))
-                else:
-                    done(task.student, None)
+
+        def write_lateness(student: str) -> None:
+            writer.write_lateness(student, freshness.grade_inputs(student))
+
+        def write(task: GradingTask, graded: GradedNotebook) -> None:
+            writer.write(graded, task.made_of)
+            warm_mistakes[freshness.graders] |= graded.diagnosed
+
+        for student in sorted(late):
+            done(student, _try(STOPS_ALL, write_lateness, student))
+        left = sorted(plan.reasons.keys() - late)
+        for student, made in grade_each(left, lambda name: task_of(freshness, config, name), workers, STOPS_ALL):
+            done(student, made if isinstance(made, GradingError) else _try(STOPS_ALL, write, *made))
 
 
-def _lateness_written(writer: Writer, freshness: LessonFreshness, student: str) -> Exception | None:
-    """Write a late penalty if nothing else has changed; returns the error, if any.
+def grade_each(
+    students: Iterable[str],
+    make_task: Callable[[str], GradingTask],
+    workers: Workers,
+    stops: tuple[type[Exception], ...] = NO_JUDGE,
+) -> Iterator[tuple[str, tuple[GradingTask, GradedNotebook] | GradingError]]:
+    """Grade a submission of each student; yields it, or why there is none, as soon as it is finished.
 
-    This needs no judge.
+    Makes a task only when workers have room for it. Raises errors of the types `stops`, which end all grading.
     """
+
+    def begin(student: str) -> tuple[Future[Any], GradingTask]:
+        task = make_task(student)
+        return workers.submit(task), task
+
+    left, waiting = iter(students), dict[Future[Any], tuple[str, GradingTask]]()
+    while True:
+        room = workers.room()
+        while len(waiting) < room and (student := next(left, None)) is not None:
+            begun = _try(stops, begin, student)
+            if isinstance(begun, GradingError):
+                yield student, begun
+            else:
+                waiting[begun[0]] = student, begun[1]
+        if not waiting:
+            return
+        finished, _ = wait(waiting, LOOK_AGAIN, FIRST_COMPLETED)
+        for future in finished:
+            student, task = waiting.pop(future)
+            graded = _try(stops, workers.result, future, task)
+            yield student, graded if isinstance(graded, GradingError) else (task, graded)
+
+
+def _try(stops: tuple[type[Exception], ...], act: Callable[[*Given], Value], *given: *Given) -> Value | GradingError:
+    """Call `act`; returns its error, but raises those of the types `stops`."""
     try:
-        writer.write_lateness(student, freshness.grade_inputs(student))
-    except STOPS_ALL:
+        return act(*given)
+    except stops:
         raise
     except Exception as error:
         return not_graded(error)
-    return None
 
 
 def not_graded(error: Exception) -> GradingError:

@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Container, Iterable, Iterator, Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import cache
 
 from traitlets.config import Config
 
 from ..course import Course
 from ..course_dir.seeds import find_seed
+from ..errors import GradingError, SubmissionNotGraded
+from ..gradebook.freshness import LessonFreshness
 from ..gradebook.store import StoredGrade
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import grade_id
 from ..notebooks.verdict_cell import is_autograded, verdict_of
 from ..points import points_text, rounded
-from ..sandbox import SandboxUnavailable, require
-from .executors import pool
-from .schedule import not_graded, task_of
-from .submission import GradedNotebook, grade
+from ..sandbox import require
+from .executors import Workers, threads
+from .schedule import grade_each, task_of
+from .submission import GradedNotebook, GradingTask
 
 
 @dataclass(frozen=True)
@@ -68,49 +70,57 @@ def verify_grades(
     """
     if course.sandboxed:
         require()
-    with pool(workers) as executor:
+    with threads(workers) as executor:
         for lesson in course.lessons(names):
             if course.is_registered(lesson):
                 yield from _verify_lesson(course, lesson, students, seed, executor)
 
 
 def _verify_lesson(
-    course: Course, lesson: str, students: Container[str] | None, seed: str, executor: Executor
+    course: Course, lesson: str, students: Container[str] | None, seed: str, workers: Workers
 ) -> Iterator[Regraded]:
     coursedir = course.directory()
     now = lesson_freshness(coursedir, course.config, lesson)
-    chosen = [stored for student, stored in sorted(now.grades.items()) if students is None or student in students]
-    begun = []
-    for stored in chosen:
+    chosen = [student for student in sorted(now.grades) if students is None or student in students]
+
+    @cache
+    def freshness_with(seed: str) -> LessonFreshness:
         try:
-            as_then = _with_secret(course.config, find_seed(seed or _seed_of(stored), course.root, now.execute.secret))
-            freshness = lesson_freshness(coursedir, as_then, lesson)
-            begun.append((stored, freshness, executor.submit(grade, task_of(freshness, as_then, stored.student))))
+            secret = find_seed(seed, course.root, now.execute.secret)
         except LookupError as error:
-            yield Regraded(lesson, stored.student, failed=str(error.args[0]))
-        except Exception as error:  # one submission must not stop the others
-            yield Regraded(lesson, stored.student, failed=str(not_graded(error)))
-    for stored, freshness, waiting in begun:
-        try:
-            found = verdicts_in(waiting.result())
-        except SandboxUnavailable:
-            raise
-        except Exception as error:
-            yield Regraded(lesson, stored.student, failed=str(not_graded(error)))
+            raise SubmissionNotGraded(str(error.args[0])) from None
+        return lesson_freshness(coursedir, _with_secret(course.config, secret), lesson)
+
+    def freshness_then(student: str) -> LessonFreshness:
+        return freshness_with(seed or _seed_of(now.grades[student]))
+
+    def make_task(student: str) -> GradingTask:
+        freshness = freshness_then(student)
+        return task_of(freshness, freshness.execute.config, student)
+
+    found, left = dict[str, Regraded](), iter(chosen)
+    following = next(left, None)
+    for student, made in grade_each(chosen, make_task, workers):
+        if isinstance(made, GradingError):
+            found[student] = Regraded(lesson, student, failed=str(made))
         else:
-            yield Regraded(
-                lesson, stored.student, list(otherwise(stored.verdicts, found)), freshness.differences(stored)
-            )
+            stored, (_, graded) = now.grades[student], made
+            differs = list(otherwise(stored.verdicts, verdicts_in(graded)))
+            found[student] = Regraded(lesson, student, differs, freshness_then(student).differences(stored))
+        while following in found:
+            yield found.pop(following)
+            following = next(left, None)
 
 
 def _seed_of(stored: StoredGrade) -> str:
     """The id of the seed recorded with a grade.
 
-    Raises LookupError unless there is exactly one.
+    Raises SubmissionNotGraded unless there is exactly one.
     """
     names = {str(verdict.seed) for verdict in stored.verdicts.values() if not verdict.grader_error}
     if len(names) != 1:
-        raise LookupError(f"expected one seed recorded with this grade, got {', '.join(sorted(names)) or 'none'}")
+        seeds = ", ".join(sorted(names)) or "none"
+        raise SubmissionNotGraded(f"expected one seed recorded with this grade, got {seeds}")
     return names.pop()
 
 

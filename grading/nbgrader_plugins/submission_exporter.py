@@ -112,7 +112,10 @@ class SubmissionExporter(NotebookExporter):
             self.judging = None
 
     def _save(self, text: str, ids: dict[str, str]) -> None:
-        """Store the grade before its notebook exists: after an interruption it is made again."""
+        """Store the grade before its notebook exists: after an interruption it is made again.
+
+        nbgrader makes the folder and its file itself, so `gradebook_writer` shares only `store.save` with this.
+        """
         nb = nbformat.v4.reads(text)
         with Gradebook(ids["db_url"]) as gradebook:
             save(gradebook, ids, nb, text, self._made_of, AssignLatePenalties(parent=self))
